@@ -22,12 +22,87 @@ OBJS = \
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \
 	install
-REGRESS_OPTS = --inputdir=. --outputdir=.
+REGRESS_OPTS = --inputdir=$(srcdir)
+
+# pg_isolation_regress tests: test/isolation/specs/NAME.spec.
+ISOLATION =
+ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
 
 PG_CPPFLAGS = -I$(srcdir)/src
+EXTRA_CLEAN = output_iso results
 
+# Goals that work on a machine that has nothing but make: their scripts bring
+# the packages, the build and a private cluster.  PGXS has a `check` of its own
+# that only says no, so while `check` is asked for PGXS stays outside.
 PG_CONFIG ?= pg_config
+OWN_GOALS = check demo demo-stop bench packages sql check-sql fuzz help print-%
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
-ifneq ($(wildcard $(PGXS)),)
-include $(PGXS)
+
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+
+ifneq ($(filter-out $(OWN_GOALS),$(MAKECMDGOALS)),)
+$(filter-out $(OWN_GOALS),$(MAKECMDGOALS)):
+	$(MAKE) $@
 endif
+
+else ifneq ($(wildcard $(PGXS)),)
+
+include $(PGXS)
+
+# A struct changed in a header changes every object that has it inside.
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+
+else
+
+.DEFAULT_GOAL := all
+all install installcheck uninstall clean:
+	@echo 'leaderboard: $(PG_CONFIG) finds no PostgreSQL server headers (PGXS).' >&2
+	@echo 'Run `make packages` (root or sudo) to install what is needed, or install' >&2
+	@echo 'postgresql-server-dev-NN yourself, or name another one: make PG_CONFIG=/path/to/pg_config' >&2
+	@exit 1
+
+endif
+
+.DEFAULT_GOAL := all
+
+help:
+	@echo 'make, make install    build and install, as any PGXS extension'
+	@echo 'make installcheck     regression tests against a running server'
+	@echo 'make demo             a private cluster with a sample season; make demo-stop ends it'
+	@echo 'make check            every test in a private cluster; STAGES="regress isolation" for some'
+	@echo 'make bench            measure against the peers'
+	@echo 'make fuzz             fuzz the value types for SECONDS (default 60) each'
+	@echo 'make sql              join the SQL parts into $(DATA); make check-sql compares'
+	@echo 'make packages         install what all of this needs'
+
+packages:
+	@bash .ci/packages build check demo
+
+check:
+	@bash test/run $(STAGES)
+
+fuzz:
+	@bash test/fuzz/run $(or $(SECONDS),60)
+
+demo:
+	@bash examples/demo/demo.sh start
+
+demo-stop:
+	@bash examples/demo/demo.sh stop
+
+bench:
+	@bash .ci/packages build bench
+	@bash bench/run
+
+# Joined into another file first: a missing part may not leave half a script.
+sql:
+	@cat $(SQL_PARTS) > $(DATA).new && mv $(DATA).new $(DATA) || { rm -f $(DATA).new; exit 1; }
+
+check-sql:
+	@cat $(SQL_PARTS) | diff -u $(DATA) - || { echo '$(DATA) is not what its parts say: run `make sql`' >&2; exit 1; }
+
+# For scripts: the value of a variable of this file.
+print-%:
+	@echo '$($*)'
+
+.PHONY: help packages check fuzz demo demo-stop bench sql check-sql
