@@ -40,6 +40,9 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 
+check:
+	@bash test/run $(STAGES)
+
 ifneq ($(filter-out $(OWN_GOALS),$(MAKECMDGOALS)),)
 $(filter-out $(OWN_GOALS),$(MAKECMDGOALS)):
 	$(MAKE) $@
@@ -77,9 +80,6 @@ help:
 
 packages:
 	@bash .ci/packages build check demo
-
-check:
-	@bash test/run $(STAGES)
 
 fuzz:
 	@bash test/fuzz/run $(or $(SECONDS),60)

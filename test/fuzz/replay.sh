@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Build one harness under the sanitizers and replay its corpus, in the tree.
+#
+#   test/fuzz/replay.sh NAME_fuzz PROGRAM [MUTATIONS]
+set -euo pipefail
+
+name=$1
+program=$2
+mutations=${3:-100000}
+corpus=test/fuzz/corpus/${name%_fuzz}
+
+gcc -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-Isrc -isystem "$("${PG_CONFIG:-pg_config}" --includedir-server)" \
+	-o "$program" "test/fuzz/$name.c" test/fuzz/replay.c -lm
+echo -n "$name: "
+if [ -d "$corpus" ]; then
+	find "$corpus" -type f -print0 | sort -z | xargs -0 -r "$program" "$mutations"
+else
+	"$program" "$mutations"
+fi
