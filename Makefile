@@ -99,7 +99,7 @@ sql:
 	@cat $(SQL_PARTS) > $(DATA).new && mv $(DATA).new $(DATA) || { rm -f $(DATA).new; exit 1; }
 
 check-sql:
-	@cat $(SQL_PARTS) | diff -u $(DATA) - || { echo '$(DATA) is not what its parts say: run `make sql`' >&2; exit 1; }
+	@cat $(SQL_PARTS) | diff -q $(DATA) - || { echo '$(DATA) is not what its parts say: run `make sql`' >&2; exit 1; }
 
 # For scripts: the value of a variable of this file.
 print-%:

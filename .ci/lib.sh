@@ -16,6 +16,8 @@ lb_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # What the caller's own psql uses may not lead a test to another server.
 unset PGHOST PGHOSTADDR PGPORT PGDATABASE PGUSER PGPASSWORD PGPASSFILE \
 	PGSERVICE PGSERVICEFILE PGOPTIONS PGDATA PGSYSCONFDIR PGSSLMODE
+# Nor may the language of messages and the order of names be the caller's.
+export LC_ALL=C.UTF-8
 # Nor may the flags and goals of the make that called.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -28,11 +30,13 @@ lb_find_server() {
 	if [ -n "${PG_CONFIG:-}" ]; then
 		lb_pg_config=$(command -v "$PG_CONFIG") || lb_die "no $PG_CONFIG"
 	else
-		lb_pg_config=$(ls -d /usr/lib/postgresql/"${PG_MAJOR:-*}"/bin/pg_config 2>/dev/null |
-			sort -V | tail -1)
+		# The newest server that has its headers too.
+		lb_pg_config=$(ls -d /usr/lib/postgresql/${PG_MAJOR:-*}/bin/pg_config 2>/dev/null |
+			sort -V | tail -1) || true
 		[ -n "$lb_pg_config" ] || lb_pg_config=$(command -v pg_config) ||
 			lb_die 'no pg_config: run .ci/packages'
 	fi
+	[ -x "$lb_pg_config" ] || lb_die "no $lb_pg_config"
 	lb_major=$("$lb_pg_config" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 	[ "$lb_major" -ge 15 ] || lb_die "PostgreSQL $lb_major is too old, 15 is the oldest"
 	[ -e "$("$lb_pg_config" --pgxs)" ] ||
@@ -118,7 +122,7 @@ lb_install() {
 		done
 	fi
 	# Links to a leaderboard that the machine has are not ours to write through.
-	lb_as find "$root" -type l -path '*leaderboard*' -delete
+	lb_as find "$root" -type l -name 'leaderboard*' -delete
 	lb_as make -C "$tree" -s PG_CONFIG="$lb_pg_config" DESTDIR="$root" install
 	[ "$("$lb_bin/pg_config" --sharedir)" = "$root$("$lb_pg_config" --sharedir)" ] ||
 		lb_die "this PostgreSQL cannot be moved to $root"
