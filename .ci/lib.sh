@@ -73,11 +73,12 @@ lb_as() {
 lb_make_room() {
 	local place="$lb_top/.$1"
 	lb_room=
+	# A link whose folder is gone is no room.
 	mkdir -p "$place" 2>/dev/null || rm -f "$place"
 	if [ -d "$place" ]; then
-		[ "$(id -u)" != 0 ] || chown "$lb_user": "$(readlink -f "$place")"
-		if lb_as test -w "$place"; then
-			lb_room=$(readlink -f "$place")
+		lb_room=$(readlink -f "$place")
+		[ "$(id -u)" != 0 ] || chown "$lb_user": "$lb_room"
+		if lb_as test -w "$lb_room"; then
 			return
 		fi
 		[ -L "$place" ] || rmdir "$place" 2>/dev/null ||
