@@ -123,7 +123,7 @@ lb_install() {
 		done
 	fi
 	# Links to a leaderboard that the machine has are not ours to write through.
-	lb_as find "$root" -type l -name 'leaderboard*' -delete
+	lb_as find "$root" -type l \( -name 'leaderboard*' -o -path '*/bitcode/leaderboard/*' \) -delete
 	lb_as make -C "$tree" -s PG_CONFIG="$lb_pg_config" DESTDIR="$root" install
 	[ "$("$lb_bin/pg_config" --sharedir)" = "$root$("$lb_pg_config" --sharedir)" ] ||
 		lb_die "this PostgreSQL cannot be moved to $root"

@@ -35,7 +35,7 @@ my (@no_volatility, @no_parallel, @no_path, @replace, %public, %commented);
 for my $statement (@statements)
 {
 	push @replace, substr($statement, 0, 60) if $statement =~ /^CREATE OR REPLACE/i;
-	if ($statement =~ /^COMMENT ON (?:FUNCTION|PROCEDURE|AGGREGATE|TYPE|VIEW|TABLE|SCHEMA|OPERATOR|CAST) (?:lb\.)?([\w.+-]+)/i)
+	if ($statement =~ /^COMMENT ON (?:FUNCTION|PROCEDURE|AGGREGATE|TYPE|VIEW|TABLE|SCHEMA|OPERATOR|CAST) (?:lb\.|\@extschema\@\.)?([\w.+-]+)/i)
 	{
 		$commented{lc $1} = 1;
 	}
