@@ -25,7 +25,8 @@ REGRESS = \
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
-ISOLATION =
+ISOLATION = \
+
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
 
 PG_CPPFLAGS = -I$(srcdir)/src
