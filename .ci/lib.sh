@@ -140,8 +140,8 @@ lb_init() {
 	[ ${#lb_socket} -le 90 ] || lb_die "$lb_socket is too long for a socket's folder"
 	lb_as mkdir -p -m 700 "$lb_socket"
 	lb_as "$lb_bin/initdb" --no-sync --auth=trust --username=postgres \
-		--encoding=UTF8 --locale=C.UTF-8 -D "$lb_data" > "$lb_room/initdb.log" 2>&1 ||
-		{ cat "$lb_room/initdb.log" >&2; lb_die 'initdb failed'; }
+		--encoding=UTF8 --locale=C.UTF-8 -D "$lb_data" > "$(dirname "$lb_data")/initdb.log" 2>&1 ||
+		{ cat "$(dirname "$lb_data")/initdb.log" >&2; lb_die 'initdb failed'; }
 	{
 		echo "listen_addresses = ''"
 		echo "unix_socket_directories = '$lb_socket'"

@@ -23,7 +23,7 @@ sub save
 	my ($hung) = @_;
 	open(my $out, '>', $counts) or die "$counts: $!";
 	print $out join(' ', $passed, $failed + $hung, $skipped), "\n";
-	close($out);
+	close($out) or die "$counts: $!";
 }
 
 sub options_of
@@ -33,8 +33,7 @@ sub options_of
 	{
 		my $database = 'pgtap_' . basename($file, '.sql');
 		my @to = ('-h', $ENV{LB_SOCKET}, '-U', 'postgres');
-		system('dropdb', @to, '--if-exists', $database) == 0
-		  && system('createdb', @to, '-T', 'pgtap_template', $database) == 0
+		system('createdb', @to, '-T', 'pgtap_template', $database) == 0
 		  or die "no database for $file";
 		return (sources => {
 			pgTAP => {
