@@ -17,11 +17,20 @@ SQL_PARTS = \
 	src/grants.sql
 
 OBJS = \
-	src/module.o
+	src/module.o \
+	src/histogram/histogram_scale.o \
+	src/histogram/histogram_core.o \
+	src/histogram/histogram_text.o \
+	src/histogram/histogram_value.o \
+	src/histogram/histogram_io.o \
+	src/histogram/histogram_agg.o \
+	src/histogram/histogram_ops.o \
+	src/histogram/histogram_chart.o
 
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \
-	install
+	install \
+	histogram
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
