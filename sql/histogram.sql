@@ -129,6 +129,16 @@ SELECT 'spill' FROM (SELECT id, lb_histogram_agg(value) AS h FROM member GROUP B
 JOIN (SELECT id, lb_histogram_union_agg(h) AS h FROM (SELECT id, lb_histogram_agg(value) AS h FROM member GROUP BY id, set_id) AS p GROUP BY id) AS b USING (id)
 WHERE a.h <> b.h;
 RESET work_mem;
+-- Many groups, and many sets of groups at once; sorted and hashed.
+CREATE TABLE sets AS SELECT g, value % 500 AS k, lb_histogram_agg(value) AS h, lb_histogram_agg(g, 16, 1000) AS h16, lb_histogram_union_agg(one) AS united
+FROM wide, LATERAL (SELECT one(value)) AS o (one) WHERE value % 7 = 0 GROUP BY GROUPING SETS ((g, value % 500), (value % 500), (g), ());
+SELECT count(*) > 1000 AS many FROM sets;
+SELECT 'sets', g, k FROM sets WHERE h <> united OR lb_histogram_count(h) <> lb_histogram_count(h16);
+SELECT 'sets of sets' FROM sets HAVING lb_histogram_union_agg(h) FILTER (WHERE g IS NOT NULL AND k IS NOT NULL) <> lb_histogram_union_agg(h) FILTER (WHERE g IS NULL AND k IS NULL)
+	OR lb_histogram_union_agg(h) FILTER (WHERE g IS NOT NULL AND k IS NULL) <> lb_histogram_union_agg(h) FILTER (WHERE g IS NULL AND k IS NOT NULL);
+SET enable_hashagg = off;
+SELECT 'sorted', k FROM (SELECT value % 500 AS k, lb_histogram_agg(value) AS h FROM wide WHERE value % 7 = 0 GROUP BY 1 EXCEPT ALL SELECT k, h FROM sets WHERE g IS NULL AND k IS NOT NULL) AS t;
+RESET enable_hashagg;
 
 -- A moving window = the same frame computed anew, where NULLs come and go.
 CREATE TABLE moving AS
@@ -312,6 +322,6 @@ SELECT lb_histogram_agg(v) OVER (ORDER BY v ROWS 1 PRECEDING) + lb_histogram_agg
 RESET ROLE;
 DROP ROLE regress_histogram;
 
-DROP TABLE edge, member, shape, built, probe, wide, serial, grouped, moving, nothing, golden, damaged, big, filled, received, rebuilt;
+DROP TABLE edge, member, shape, built, probe, wide, serial, grouped, sets, moving, nothing, golden, damaged, big, filled, received, rebuilt;
 DROP FUNCTION one, bucket_of, try, receive;
 DROP EXTENSION leaderboard;

@@ -72,7 +72,7 @@ typedef struct LbExpandedHistogram
 } LbExpandedHistogram;
 
 extern LbExpandedHistogram *lb_hist_expand(const LbHistogramScale *scale,
-										   MemoryContext parent);
+										   MemoryContext context);
 extern LbExpandedHistogram *lb_hist_expanded(Datum datum);
 extern LbExpandedHistogram *lb_hist_writable(Datum datum);
 

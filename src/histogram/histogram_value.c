@@ -218,25 +218,23 @@ lb_hist_subtract(LbHistogram *from, const LbHistogram *other)
 	lb_hist_check(lb_hist_try_subtract(from, other));
 }
 
-/* An empty expanded histogram in a context of its own below parent. */
+/* An empty expanded histogram, which dies with the context. */
 LbExpandedHistogram *
-lb_hist_expand(const LbHistogramScale *scale, MemoryContext parent)
+lb_hist_expand(const LbHistogramScale *scale, MemoryContext context)
 {
-	MemoryContext context;
-	MemoryContext old;
+	Size		header = MAXALIGN(sizeof(LbExpandedHistogram));
+	MemoryContext old = MemoryContextSwitchTo(context);
+	char	   *chunk;
 	LbExpandedHistogram *state;
 
-	context = AllocSetContextCreate(parent, "lb_histogram",
-									ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(context);
-	state = palloc(MAXALIGN(sizeof(LbExpandedHistogram)) +
+	chunk = palloc(header +
 				   sizeof(int64_t) * LB_HISTOGRAM_COUNTS(scale->buckets));
+	state = (LbExpandedHistogram *) chunk;
 	EOH_init_header(&state->header, &methods, context);
 	state->inputs = 0;
 	/* the scale may be one that was not kept: take one of our own */
 	lb_hist_init(&state->h, lb_hist_scale(scale->buckets, scale->ceiling),
-				 (int64_t *) ((char *) state +
-							  MAXALIGN(sizeof(LbExpandedHistogram))));
+				 (int64_t *) (chunk + header));
 	MemoryContextSwitchTo(old);
 	return state;
 }
