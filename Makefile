@@ -25,7 +25,36 @@ OBJS = \
 	src/histogram/histogram_io.o \
 	src/histogram/histogram_agg.o \
 	src/histogram/histogram_ops.o \
-	src/histogram/histogram_chart.o
+	src/histogram/histogram_chart.o \
+	src/definition/gate.o \
+	src/definition/lookup.o \
+	src/log/lock.o \
+	src/log/leaf.o \
+	src/log/claim.o \
+	src/log/append.o \
+	src/log/admit.o \
+	src/log/submit.o \
+	src/log/json.o \
+	src/projection/window.o \
+	src/projection/accum.o \
+	src/projection/columns.o \
+	src/projection/fold.o \
+	src/projection/ranking.o \
+	src/projection/bucket.o \
+	src/projection/standing.o \
+	src/projection/watermark.o \
+	src/projection/news.o \
+	src/projection/refresh.o \
+	src/projection/loop.o \
+	src/projection/build.o \
+	src/read/arguments.o \
+	src/read/reading.o \
+	src/read/answer.o \
+	src/read/order.o \
+	src/read/rank.o \
+	src/read/list.o \
+	src/read/board.o \
+	src/read/value.o
 
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \

@@ -13,4 +13,20 @@
 #error "leaderboard needs PostgreSQL 15 or later"
 #endif
 
+/* A result set that is materialised; renamed in 16, and 15 has both names. */
+#if PG_VERSION_NUM >= 160000
+#define lb_materialize(fcinfo)	InitMaterializedSRF((fcinfo), 0)
+#else
+#define lb_materialize(fcinfo)	SetSingleFuncCall((fcinfo), 0)
+#endif
+
+/* 18 added instrumentation to index scans. */
+#if PG_VERSION_NUM >= 180000
+#define lb_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan((heap), (index), (snapshot), NULL, (nkeys), 0)
+#else
+#define lb_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
+#endif
+
 #endif							/* LB_COMPAT_H */

@@ -1,0 +1,1575 @@
+/* The install script of leaderboard, joined from the parts below src by "make sql"; edit those, not this file. */
+\echo Use "CREATE EXTENSION leaderboard" to load this file. \quit
+
+CREATE SCHEMA lb;
+COMMENT ON SCHEMA lb IS
+'The tables and inner functions of the extension leaderboard; applications call the lb_ functions instead.';
+/* lb_histogram: how many members have about which value.  src/histogram/README.md says why it is as it is. */
+
+CREATE TYPE @extschema@.lb_histogram;
+
+CREATE FUNCTION @extschema@.lb_histogram_in(pg_catalog.cstring)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_out(@extschema@.lb_histogram)
+RETURNS pg_catalog.cstring
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_recv(pg_catalog.internal)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_send(@extschema@.lb_histogram)
+RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE @extschema@.lb_histogram (
+	INPUT = @extschema@.lb_histogram_in,
+	OUTPUT = @extschema@.lb_histogram_out,
+	RECEIVE = @extschema@.lb_histogram_recv,
+	SEND = @extschema@.lb_histogram_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = extended
+);
+
+COMMENT ON TYPE @extschema@.lb_histogram IS
+'How many members have about which value: counts of bigint values in logarithmic buckets, exact to add and to take away. '
+'Text form {buckets:128,ceiling:1000000000000,counts:{-3:1,0:5,32:17}}: buckets 2 to 1024, ceiling 2 to 9223372036854775807, then bucket:members in ascending order of buckets; an empty one is {buckets:128,ceiling:1000000000000,counts:{}}. '
+'A value v >= 0 is in bucket least(buckets - 1, floor(ln(1 + v) / ln(ceiling) * buckets)), a negative one in the negative of the bucket of -v; the first and the last bucket have no outer end. '
+'Equal histograms are equal bytes; 128 buckets of a million members take a few hundred bytes. '
+'Errors: 22P02 bad text, 22P03 bad wire bytes, XX001 damaged stored bytes. In all functions a NULL in a required argument gives NULL, in an optional one its default.';
+
+COMMENT ON FUNCTION @extschema@.lb_histogram_in(pg_catalog.cstring) IS
+'Text input of lb_histogram. Errors: 22P02 with the place and what is wrong there.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_out(@extschema@.lb_histogram) IS
+'Text output of lb_histogram.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_recv(pg_catalog.internal) IS
+'Binary input of lb_histogram: the published byte form, fully checked. Errors: 22P03.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_send(@extschema@.lb_histogram) IS
+'The published byte form of lb_histogram (src/histogram/README.md), the same on every machine.';
+
+
+/* Comparison: equal or not; there is no order among histograms. */
+
+CREATE FUNCTION @extschema@.lb_histogram_eq(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_ne(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_hash(histogram @extschema@.lb_histogram)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_hash_extended(histogram @extschema@.lb_histogram, seed bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.= (
+	FUNCTION = @extschema@.lb_histogram_eq,
+	LEFTARG = @extschema@.lb_histogram,
+	RIGHTARG = @extschema@.lb_histogram,
+	COMMUTATOR = OPERATOR(@extschema@.=),
+	NEGATOR = OPERATOR(@extschema@.<>),
+	RESTRICT = pg_catalog.eqsel,
+	JOIN = pg_catalog.eqjoinsel,
+	HASHES
+);
+
+CREATE OPERATOR @extschema@.<> (
+	FUNCTION = @extschema@.lb_histogram_ne,
+	LEFTARG = @extschema@.lb_histogram,
+	RIGHTARG = @extschema@.lb_histogram,
+	COMMUTATOR = OPERATOR(@extschema@.<>),
+	NEGATOR = OPERATOR(@extschema@.=),
+	RESTRICT = pg_catalog.neqsel,
+	JOIN = pg_catalog.neqjoinsel
+);
+
+CREATE OPERATOR CLASS @extschema@.lb_histogram_hash_ops
+DEFAULT FOR TYPE @extschema@.lb_histogram USING hash AS
+	OPERATOR 1 @extschema@.=,
+	FUNCTION 1 @extschema@.lb_histogram_hash(@extschema@.lb_histogram),
+	FUNCTION 2 @extschema@.lb_histogram_hash_extended(@extschema@.lb_histogram, bigint);
+
+COMMENT ON FUNCTION @extschema@.lb_histogram_eq(@extschema@.lb_histogram, @extschema@.lb_histogram) IS
+'Behind =: the same buckets, ceiling and counts. Histograms of different buckets or ceilings are not equal; that is no error.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_ne(@extschema@.lb_histogram, @extschema@.lb_histogram) IS
+'Behind <>: not equal.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_hash(@extschema@.lb_histogram) IS
+'Hash of a histogram, for GROUP BY, DISTINCT, EXCEPT and hash joins.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_hash_extended(@extschema@.lb_histogram, bigint) IS
+'Seeded 64-bit hash of a histogram, for hash partitioning.';
+COMMENT ON OPERATOR @extschema@.= (@extschema@.lb_histogram, @extschema@.lb_histogram) IS 'equal';
+COMMENT ON OPERATOR @extschema@.<> (@extschema@.lb_histogram, @extschema@.lb_histogram) IS 'not equal';
+COMMENT ON OPERATOR CLASS @extschema@.lb_histogram_hash_ops USING hash IS
+'Equality of histograms, hashed.';
+
+
+/* Arithmetic. */
+
+CREATE FUNCTION @extschema@.lb_histogram_union(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_subtract(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.+ (
+	FUNCTION = @extschema@.lb_histogram_union,
+	LEFTARG = @extschema@.lb_histogram,
+	RIGHTARG = @extschema@.lb_histogram,
+	COMMUTATOR = OPERATOR(@extschema@.+)
+);
+
+CREATE OPERATOR @extschema@.- (
+	FUNCTION = @extschema@.lb_histogram_subtract,
+	LEFTARG = @extschema@.lb_histogram,
+	RIGHTARG = @extschema@.lb_histogram
+);
+
+CREATE FUNCTION @extschema@.lb_histogram_add(h @extschema@.lb_histogram, value bigint, n bigint DEFAULT 1)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_histogram_union(@extschema@.lb_histogram, @extschema@.lb_histogram) IS
+'Behind +: the members of both, exactly. Errors: 22023 when buckets or ceiling differ; 22003 past 9223372036854775807 members. Cost: grows with the buckets only.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_subtract(@extschema@.lb_histogram, @extschema@.lb_histogram) IS
+'Behind -: the members of the first without those of the second, exactly. Errors: 22023 when buckets or ceiling differ; 22003 when the second has more members in some bucket. Cost: grows with the buckets only.';
+COMMENT ON OPERATOR @extschema@.+ (@extschema@.lb_histogram, @extschema@.lb_histogram) IS 'the members of both';
+COMMENT ON OPERATOR @extschema@.- (@extschema@.lb_histogram, @extschema@.lb_histogram) IS 'the members of the first without those of the second';
+COMMENT ON FUNCTION @extschema@.lb_histogram_add(@extschema@.lb_histogram, bigint, bigint) IS
+'h with value counted n times more; a negative n takes away. Any bigint is a value. n NULL is 1; h or value NULL gives NULL. '
+'Errors: 22003 when a bucket would fall below zero members or all would pass 9223372036854775807. Cost: about a microsecond, as it unpacks and packs h; use lb_histogram_agg for many values.';
+
+
+/* Questions. */
+
+CREATE FUNCTION @extschema@.lb_histogram_count(h @extschema@.lb_histogram)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_above(h @extschema@.lb_histogram, value bigint, OUT low bigint, OUT high bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_rank(h @extschema@.lb_histogram, value bigint,
+	OUT rank_low bigint, OUT rank_high bigint,
+	OUT percentile_low double precision, OUT percentile_high double precision)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_quantile(h @extschema@.lb_histogram, fraction double precision, OUT low bigint, OUT high bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_histogram_buckets(h @extschema@.lb_histogram)
+RETURNS TABLE (bucket integer, low bigint, high bigint, members bigint)
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+ROWS 64;
+
+CREATE FUNCTION @extschema@.lb_histogram_chart(h @extschema@.lb_histogram, width integer DEFAULT 40)
+RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_histogram_count(@extschema@.lb_histogram) IS
+'The number of members; 0 for an empty histogram.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_above(@extschema@.lb_histogram, bigint) IS
+'How many members are strictly above value: at least low, at most high. The value need not be one of them. '
+'low = high when no member shares the value''s bucket or value is the greatest of its bucket (always so for small values, whose buckets hold one integer); else they differ by the members of its bucket. An empty histogram answers 0, 0. Cost: less than a microsecond.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_rank(@extschema@.lb_histogram, bigint) IS
+'The rank of a member of h whose value is given, the greatest value having rank 1: at best rank_low, at worst rank_high (1 + the members strictly above). '
+'percentile = 100 * (members - strictly above) / members, oneself included, between percentile_low and percentile_high. '
+'If the value''s bucket is empty, value is no member: the answer is then exact and is what it would be had that member just joined (so 1, 1, 100, 100 for an empty h). '
+'Errors: 22003 when that member would be one too many. Cost: less than a microsecond.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_quantile(@extschema@.lb_histogram, double precision) IS
+'Bounds low and high of what percentile_disc(fraction) WITHIN GROUP (ORDER BY value) answers over the same values; 0.5 is the median. '
+'high is NULL in the last bucket, low in the first, which have no outer end; both are NULL for an empty histogram. high + 1 is at most ceiling^(1/buckets) times low + 1, rounded up. '
+'Errors: 22003 when fraction is not between 0 and 1. Cost: less than a microsecond.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_buckets(@extschema@.lb_histogram) IS
+'One row for each bucket with members, in ascending order: bucket (negative below zero), its least and greatest possible value (NULL: no end), its members.';
+COMMENT ON FUNCTION @extschema@.lb_histogram_chart(@extschema@.lb_histogram, integer) IS
+'A drawing in text, one line for a range of values, ascending: range, members, per cent of all, and a bar, the longest being width characters (1 to 200, NULL is 40). '
+'Neighbouring buckets are joined so that there are some 20 lines. "no members" for an empty histogram, NULL for NULL. Errors: 22023 for another width.';
+
+
+/* Aggregates: the state is the type; what these functions do is in histogram_agg.c. */
+
+CREATE FUNCTION lb._histogram_agg_add(state @extschema@.lb_histogram, value bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_add(state @extschema@.lb_histogram, value bigint, buckets integer)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_add(state @extschema@.lb_histogram, value bigint, buckets integer, ceiling bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_move(state @extschema@.lb_histogram, value bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_move' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_move(state @extschema@.lb_histogram, value bigint, buckets integer)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_move' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_move(state @extschema@.lb_histogram, value bigint, buckets integer, ceiling bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_move' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_remove(state @extschema@.lb_histogram, value bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_remove' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_remove(state @extschema@.lb_histogram, value bigint, buckets integer)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_remove' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_remove(state @extschema@.lb_histogram, value bigint, buckets integer, ceiling bigint)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_remove' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_union(state @extschema@.lb_histogram, histogram @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_union' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_union_move(state @extschema@.lb_histogram, histogram @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_union_move' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_union_remove(state @extschema@.lb_histogram, histogram @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_union_remove' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_final(state @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_final' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._histogram_agg_move_final(state @extschema@.lb_histogram)
+RETURNS @extschema@.lb_histogram
+AS 'MODULE_PATHNAME', 'lb_histogram_agg_move_final' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE AGGREGATE @extschema@.lb_histogram_agg(value bigint) (
+	SFUNC = lb._histogram_agg_add,
+	STYPE = @extschema@.lb_histogram,
+	SSPACE = 4096,
+	FINALFUNC = lb._histogram_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._histogram_agg_union,
+	MSFUNC = lb._histogram_agg_move,
+	MINVFUNC = lb._histogram_agg_remove,
+	MSTYPE = @extschema@.lb_histogram,
+	MSSPACE = 4096,
+	MFINALFUNC = lb._histogram_agg_move_final,
+	MFINALFUNC_MODIFY = READ_ONLY,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_histogram_agg(value bigint, buckets integer) (
+	SFUNC = lb._histogram_agg_add,
+	STYPE = @extschema@.lb_histogram,
+	SSPACE = 4096,
+	FINALFUNC = lb._histogram_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._histogram_agg_union,
+	MSFUNC = lb._histogram_agg_move,
+	MINVFUNC = lb._histogram_agg_remove,
+	MSTYPE = @extschema@.lb_histogram,
+	MSSPACE = 4096,
+	MFINALFUNC = lb._histogram_agg_move_final,
+	MFINALFUNC_MODIFY = READ_ONLY,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_histogram_agg(value bigint, buckets integer, ceiling bigint) (
+	SFUNC = lb._histogram_agg_add,
+	STYPE = @extschema@.lb_histogram,
+	SSPACE = 4096,
+	FINALFUNC = lb._histogram_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._histogram_agg_union,
+	MSFUNC = lb._histogram_agg_move,
+	MINVFUNC = lb._histogram_agg_remove,
+	MSTYPE = @extschema@.lb_histogram,
+	MSSPACE = 4096,
+	MFINALFUNC = lb._histogram_agg_move_final,
+	MFINALFUNC_MODIFY = READ_ONLY,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_histogram_union_agg(histogram @extschema@.lb_histogram) (
+	SFUNC = lb._histogram_agg_union,
+	STYPE = @extschema@.lb_histogram,
+	SSPACE = 4096,
+	FINALFUNC = lb._histogram_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._histogram_agg_union,
+	MSFUNC = lb._histogram_agg_union_move,
+	MINVFUNC = lb._histogram_agg_union_remove,
+	MSTYPE = @extschema@.lb_histogram,
+	MSSPACE = 4096,
+	MFINALFUNC = lb._histogram_agg_move_final,
+	MFINALFUNC_MODIFY = READ_ONLY,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE @extschema@.lb_histogram_agg(bigint) IS
+'The histogram of the values that are not NULL; NULL when there is none. 128 buckets, ceiling 10^12.'
+'Moves with a window frame by adding and taking away, runs in parallel, gives the same bytes in any order and split. '
+'Errors: 22023 when buckets or ceiling is out of range or changes between rows. Cost: some tens of nanoseconds a row; memory: 16 bytes a bucket and group.';
+COMMENT ON AGGREGATE @extschema@.lb_histogram_agg(bigint, integer) IS
+'The histogram of the values that are not NULL; NULL when there is none. buckets 2 to 1024, NULL is 128; ceiling 10^12.'
+'Moves with a window frame by adding and taking away, runs in parallel, gives the same bytes in any order and split. '
+'Errors: 22023 when buckets or ceiling is out of range or changes between rows. Cost: some tens of nanoseconds a row; memory: 16 bytes a bucket and group.';
+COMMENT ON AGGREGATE @extschema@.lb_histogram_agg(bigint, integer, bigint) IS
+'The histogram of the values that are not NULL; NULL when there is none. buckets 2 to 1024, NULL is 128; ceiling 2 to 9223372036854775807, NULL is 10^12: greater values are all counted in the last bucket.'
+'Moves with a window frame by adding and taking away, runs in parallel, gives the same bytes in any order and split. '
+'Errors: 22023 when buckets or ceiling is out of range or changes between rows. Cost: some tens of nanoseconds a row; memory: 16 bytes a bucket and group.';
+COMMENT ON AGGREGATE @extschema@.lb_histogram_union_agg(@extschema@.lb_histogram) IS
+'The members of all the histograms that are not NULL together; NULL when there is none. '
+'Moves with a window frame, runs in parallel, gives the same bytes in any order and split. '
+'Errors: 22023 when buckets or ceiling differ, 22003 past 9223372036854775807 members. Cost: grows with the buckets of each row.';
+
+/* Users call the aggregates, whose owner may call these. */
+REVOKE ALL ON FUNCTION
+	lb._histogram_agg_add(@extschema@.lb_histogram, bigint),
+	lb._histogram_agg_add(@extschema@.lb_histogram, bigint, integer),
+	lb._histogram_agg_add(@extschema@.lb_histogram, bigint, integer, bigint),
+	lb._histogram_agg_move(@extschema@.lb_histogram, bigint),
+	lb._histogram_agg_move(@extschema@.lb_histogram, bigint, integer),
+	lb._histogram_agg_move(@extschema@.lb_histogram, bigint, integer, bigint),
+	lb._histogram_agg_remove(@extschema@.lb_histogram, bigint),
+	lb._histogram_agg_remove(@extschema@.lb_histogram, bigint, integer),
+	lb._histogram_agg_remove(@extschema@.lb_histogram, bigint, integer, bigint),
+	lb._histogram_agg_union(@extschema@.lb_histogram, @extschema@.lb_histogram),
+	lb._histogram_agg_union_move(@extschema@.lb_histogram, @extschema@.lb_histogram),
+	lb._histogram_agg_union_remove(@extschema@.lb_histogram, @extschema@.lb_histogram),
+	lb._histogram_agg_final(@extschema@.lb_histogram),
+	lb._histogram_agg_move_final(@extschema@.lb_histogram)
+FROM PUBLIC;
+/*
+ * The exact, backed-up definitions.  Foreign keys run from what is derived to
+ * what it needs, which is also the order in which pg_dump loads the rows:
+ * tenant, counter_version, counter, board, and the origins last (see
+ * log/README.md for what depends on that).
+ */
+CREATE SEQUENCE lb.tenant_id_seq AS integer;
+CREATE SEQUENCE lb.counter_id_seq;
+CREATE SEQUENCE lb.board_id_seq;
+
+CREATE TABLE lb.tenant (
+	tenant_id integer PRIMARY KEY DEFAULT pg_catalog.nextval('lb.tenant_id_seq'),
+	tenant text COLLATE "C" NOT NULL UNIQUE,
+	timezone text NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+);
+COMMENT ON TABLE lb.tenant IS
+'One row a tenant: its name and the time zone in which its calendar windows begin.';
+
+CREATE TABLE lb.counter_version (
+	counter_id bigint NOT NULL,
+	version smallint NOT NULL,
+	type text NOT NULL,
+	operator text NOT NULL,
+	min_delta bigint,
+	max_delta bigint,
+	monotonic boolean NOT NULL,
+	lateness interval NOT NULL,
+	max_age interval NOT NULL,
+	max_skew interval NOT NULL,
+	idempotency interval,
+	tolerated_error double precision,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	PRIMARY KEY (counter_id, version)
+);
+COMMENT ON TABLE lb.counter_version IS
+'What a counter means, version by version; every event is stamped with the version it was admitted under.';
+
+CREATE TABLE lb.counter (
+	counter_id bigint PRIMARY KEY,
+	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	counter text COLLATE "C" NOT NULL,
+	version smallint NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	retired_at timestamptz,
+	FOREIGN KEY (counter_id, version) REFERENCES lb.counter_version
+);
+CREATE UNIQUE INDEX counter_name ON lb.counter (tenant_id, counter) WHERE retired_at IS NULL;
+COMMENT ON TABLE lb.counter IS
+'One row a counter: its name, its id for ever, the version of its definition in force. A retired counter keeps its id and its log and gives its name back.';
+
+CREATE TABLE lb.board (
+	board_id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('lb.board_id_seq'),
+	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	board text COLLATE "C" NOT NULL,
+	counter_id bigint NOT NULL REFERENCES lb.counter,
+	period text NOT NULL,
+	direction text NOT NULL,
+	ties text NOT NULL,
+	ranks text NOT NULL,
+	head integer NOT NULL,
+	buckets integer NOT NULL,
+	ceiling bigint NOT NULL,
+	freshness interval NOT NULL,
+	keep_versions interval NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	UNIQUE (tenant_id, board)
+);
+CREATE INDEX board_counter ON lb.board (counter_id);
+COMMENT ON TABLE lb.board IS
+'One row a board: the members of one counter, ranked in one period.';
+
+SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.board', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.tenant_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.board_id_seq', '');
+/* Names, arguments and spans: the rules that C and SQL share. */
+CREATE FUNCTION lb._parse_name(name text, what text) RETURNS text[]
+	LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_parse_name_sql';
+
+CREATE FUNCTION lb._counter_id(counter text) RETURNS bigint
+	LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_counter_id_sql';
+
+CREATE FUNCTION lb._board_id(board text) RETURNS bigint
+	LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_board_id_sql';
+
+CREATE FUNCTION lb._usecs(span interval) RETURNS bigint
+	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_interval_usecs_sql';
+
+/* The value, if it is one of those allowed; else 22023, which lists them. */
+CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF value = ANY (allowed) THEN
+		RETURN value;
+	END IF;
+	RAISE EXCEPTION 'invalid % "%"', argument, value
+		USING ERRCODE = 'invalid_parameter_value',
+			  HINT = format('%s is one of %s.', argument, array_to_string(allowed, ', '));
+END
+$$;
+
+/* The tenant of that name; "default" is made on first use. */
+CREATE FUNCTION lb._tenant_id(tenant text) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	found_id integer;
+BEGIN
+	IF tenant = 'default' THEN
+		INSERT INTO lb.tenant (tenant, timezone) VALUES ('default', 'UTC')
+			ON CONFLICT DO NOTHING;
+	END IF;
+	SELECT t.tenant_id INTO found_id FROM lb.tenant t WHERE t.tenant = _tenant_id.tenant;
+	IF found_id IS NULL THEN
+		RAISE EXCEPTION 'tenant "%" does not exist', tenant
+			USING ERRCODE = 'undefined_object',
+				  HINT = format('Make it with lb_create_tenant(%L, timezone), or set leaderboard.tenant.', tenant);
+	END IF;
+	RETURN found_id;
+END
+$$;
+
+/* A time zone by a name that knows its own changes; offsets and abbreviations do not. */
+CREATE FUNCTION lb._zone(timezone text) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	known text;
+BEGIN
+	SELECT z.name INTO known FROM pg_timezone_names z
+		WHERE lower(z.name) = lower(timezone) ORDER BY z.name <> timezone LIMIT 1;
+	IF known IS NULL THEN
+		RAISE EXCEPTION 'invalid time zone "%"', timezone
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Use a full name such as Europe/Berlin; pg_timezone_names lists them.';
+	END IF;
+	RETURN known;
+END
+$$;
+
+/* What to do about a name that is taken: its id with if_not_exists, or 42710. */
+CREATE FUNCTION lb._already(what text, name text, id bigint, if_not_exists boolean, same boolean) RETURNS bigint
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF NOT if_not_exists THEN
+		RAISE EXCEPTION '% "%" already exists', what, name
+			USING ERRCODE = 'duplicate_object',
+				  HINT = 'Choose another name, or pass if_not_exists => true.';
+	END IF;
+	IF same THEN
+		RAISE NOTICE '% "%" already exists, skipping', what, name;
+	ELSE
+		RAISE WARNING '% "%" already exists with another definition, skipping', what, name
+			USING HINT = format('lb_%ss() shows the definition in force.', what);
+	END IF;
+	RETURN id;
+END
+$$;
+
+CREATE FUNCTION lb._create_tenant(tenant text, timezone text, if_not_exists boolean) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	name text;
+	zone text := lb._zone(coalesce(timezone, 'UTC'));
+	made integer;
+	other lb.tenant;
+BEGIN
+	IF tenant IS NULL THEN
+		RAISE EXCEPTION 'argument "tenant" must not be null'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the tenant a name.';
+	END IF;
+	IF position('/' IN tenant) > 0 THEN
+		RAISE EXCEPTION 'invalid tenant name "%"', tenant
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'A tenant''s name holds no "/".';
+	END IF;
+	name := (lb._parse_name(concat('default/', tenant), 'tenant'))[2];
+	INSERT INTO lb.tenant (tenant, timezone) VALUES (name, zone)
+		ON CONFLICT DO NOTHING RETURNING tenant_id INTO made;
+	IF made IS NULL THEN
+		SELECT * INTO other FROM lb.tenant t WHERE t.tenant = name;
+		made := lb._already('tenant', name, other.tenant_id, coalesce(if_not_exists, false),
+							other.timezone = zone);
+	END IF;
+	RETURN made;
+END
+$$;
+
+CREATE FUNCTION lb._alter_tenant(tenant text, timezone text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id integer := lb._tenant_id(coalesce(tenant, ''));
+BEGIN
+	IF timezone IS NULL THEN
+		RAISE EXCEPTION 'argument "timezone" must not be null'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a time zone.';
+	END IF;
+	UPDATE lb.tenant t SET timezone = lb._zone(_alter_tenant.timezone) WHERE t.tenant_id = id;
+END
+$$;
+
+/* Check a counter's definition as a whole; returns it with the defaults filled in. */
+CREATE FUNCTION lb._check_counter(d lb.counter_version) RETURNS lb.counter_version
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	least_idempotency interval;
+BEGIN
+	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact');
+	d.operator := lb._one_of('operator', coalesce(d.operator, 'sum'), 'sum', 'max', 'min', 'last');
+	d.monotonic := coalesce(d.monotonic, false);
+	d.lateness := coalesce(d.lateness, '1 day');
+	d.max_age := coalesce(d.max_age, '7 days');
+	d.max_skew := coalesce(d.max_skew, '60 seconds');
+	IF d.monotonic AND d.operator <> 'sum' THEN
+		RAISE EXCEPTION 'only a sum can be monotonic'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = format('Leave monotonic out: a %s takes any score.', d.operator);
+	END IF;
+	IF d.min_delta > d.max_delta THEN
+		RAISE EXCEPTION 'min_delta % is above max_delta %', d.min_delta, d.max_delta
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Swap them, or leave one out.';
+	END IF;
+	IF d.tolerated_error IS NOT NULL THEN
+		RAISE EXCEPTION 'an exact counter tolerates no error'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
+	END IF;
+	PERFORM lb._usecs(d.lateness);
+	least_idempotency := greatest(interval '24 hours',
+								  make_interval(secs => (lb._usecs(d.max_age) + lb._usecs(d.max_skew)) / 1000000.0));
+	IF lb._usecs(d.idempotency) < lb._usecs(justify_hours(least_idempotency)) THEN
+		RAISE EXCEPTION 'idempotency % is shorter than max_age and max_skew allow', d.idempotency
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = format('Leave it out for %s, or give more.', justify_hours(least_idempotency));
+	END IF;
+	RETURN d;
+END
+$$;
+
+CREATE FUNCTION lb._create_counter(counter text, type text, operator text, min_delta bigint, max_delta bigint,
+		monotonic boolean, lateness interval, max_age interval, max_skew interval, idempotency interval,
+		tolerated_error double precision, if_not_exists boolean) RETURNS bigint
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	parsed text[] := lb._parse_name(counter, 'counter');
+	owner integer := lb._tenant_id(parsed[1]);
+	wanted lb.counter_version;
+	other lb.counter_version;
+	id bigint;
+BEGIN
+	wanted := lb._check_counter(ROW(0, 1, type, operator, min_delta, max_delta, monotonic, lateness,
+		max_age, max_skew, idempotency, tolerated_error, clock_timestamp())::lb.counter_version);
+	/* one creator of a name at a time, so that the loser sees the winner's row */
+	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
+	SELECT v.* INTO other
+		FROM lb.counter c JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.tenant_id = owner AND c.counter = parsed[2] AND c.retired_at IS NULL;
+	IF other.counter_id IS NOT NULL THEN
+		wanted.counter_id := other.counter_id;
+		wanted.version := other.version;
+		wanted.created_at := other.created_at;
+		RETURN lb._already('counter', parsed[2], other.counter_id, coalesce(if_not_exists, false),
+						   wanted IS NOT DISTINCT FROM other);
+	END IF;
+	id := nextval('lb.counter_id_seq');
+	wanted.counter_id := id;
+	INSERT INTO lb.counter_version SELECT (wanted).*;
+	INSERT INTO lb.counter (counter_id, tenant_id, counter, version) VALUES (id, owner, parsed[2], 1);
+	RETURN id;
+END
+$$;
+
+/* Check a board's definition as a whole; returns it with the defaults filled in. */
+CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	op text;
+BEGIN
+	SELECT v.operator INTO op FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = d.counter_id;
+	d.period := lb._one_of('period', coalesce(d.period, 'all'), 'all', 'hour', 'day', 'week', 'month', 'year');
+	d.direction := lb._one_of('direction', coalesce(d.direction, CASE op WHEN 'min' THEN 'asc' ELSE 'desc' END),
+							  'desc', 'asc');
+	d.ties := lb._one_of('ties', coalesce(d.ties, 'competition'), 'competition', 'dense', 'ordinal');
+	d.ranks := lb._one_of('ranks', coalesce(d.ranks, 'bounded'), 'bounded');
+	d.head := coalesce(d.head, 2000);
+	d.buckets := coalesce(d.buckets, 128);
+	d.ceiling := coalesce(d.ceiling, 1000000000000);
+	d.freshness := coalesce(d.freshness, '5 seconds');
+	d.keep_versions := coalesce(d.keep_versions, '5 minutes');
+	IF d.head NOT BETWEEN 1 AND 100000 THEN
+		RAISE EXCEPTION 'invalid head %', d.head
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'head is between 1 and 100000.';
+	END IF;
+	PERFORM @extschema@.lb_histogram_agg(v, d.buckets, d.ceiling) FROM (VALUES (0::bigint)) AS s(v);
+	IF lb._usecs(d.freshness) = 0 THEN
+		RAISE EXCEPTION 'freshness must be more than nothing'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for 5 seconds.';
+	END IF;
+	PERFORM lb._usecs(d.keep_versions);
+	RETURN d;
+END
+$$;
+
+CREATE FUNCTION lb._create_board(board text, counter text, period text, direction text, ties text, ranks text,
+		head integer, buckets integer, ceiling bigint, freshness interval, keep_versions interval,
+		if_not_exists boolean) RETURNS bigint
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	parsed text[] := lb._parse_name(board, 'board');
+	owner integer := lb._tenant_id(parsed[1]);
+	counted bigint;
+	wanted lb.board;
+	other lb.board;
+BEGIN
+	counted := lb._counter_id(counter);
+	IF NOT EXISTS (SELECT FROM lb.counter c WHERE c.counter_id = counted AND c.tenant_id = owner) THEN
+		RAISE EXCEPTION 'board "%" and counter "%" are of different tenants', board, counter
+			USING ERRCODE = 'invalid_parameter_value', HINT = format('A board ranks a counter of its own tenant: write the counter as "%s/name".', parsed[1]);
+	END IF;
+	wanted := lb._check_board(ROW(0, owner, parsed[2], counted, period, direction, ties, ranks, head, buckets,
+		ceiling, freshness, keep_versions, clock_timestamp())::lb.board);
+	/* against a counter that is being dropped, and against another creator of the name */
+	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted FOR KEY SHARE;
+	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
+	SELECT * INTO other FROM lb.board b WHERE b.tenant_id = owner AND b.board = parsed[2];
+	IF other.board_id IS NOT NULL THEN
+		wanted.board_id := other.board_id;
+		wanted.created_at := other.created_at;
+		RETURN lb._already('board', parsed[2], other.board_id, coalesce(if_not_exists, false),
+						   wanted IS NOT DISTINCT FROM other);
+	END IF;
+	wanted.board_id := nextval('lb.board_id_seq');
+	INSERT INTO lb.board SELECT (wanted).*;
+	RETURN wanted.board_id;
+END
+$$;
+
+CREATE FUNCTION lb._drop_board(board text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM lb.board b WHERE b.board_id = lb._board_id(board);
+END
+$$;
+
+CREATE FUNCTION lb._drop_counter(counter text, force boolean) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._counter_id(counter);
+	boards text;
+BEGIN
+	IF coalesce(force, false) THEN
+		DELETE FROM lb.board b WHERE b.counter_id = id;
+		UPDATE lb.counter c SET retired_at = clock_timestamp() WHERE c.counter_id = id;
+		RETURN;
+	END IF;
+	SELECT string_agg(b.board, ', ' ORDER BY b.board) INTO boards FROM lb.board b WHERE b.counter_id = id;
+	IF boards IS NOT NULL THEN
+		RAISE EXCEPTION 'counter "%" is used by boards', counter
+			USING ERRCODE = 'object_in_use',
+				  DETAIL = format('Its boards: %s.', boards),
+				  HINT = 'Drop them with lb_drop_board() first, or pass force => true to retire the counter with them.';
+	END IF;
+	DELETE FROM lb.counter c WHERE c.counter_id = id;
+	DELETE FROM lb.counter_version v WHERE v.counter_id = id;
+END
+$$;
+
+CREATE FUNCTION lb._counters() RETURNS TABLE (counter_id bigint, tenant text, counter text, version smallint,
+		type text, operator text, min_delta bigint, max_delta bigint, monotonic boolean, lateness interval,
+		max_age interval, max_skew interval, idempotency interval, tolerated_error double precision,
+		timezone text, created_at timestamptz, retired_at timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	SELECT c.counter_id, t.tenant, c.counter, v.version, v.type, v.operator, v.min_delta, v.max_delta, v.monotonic,
+		v.lateness, v.max_age, v.max_skew,
+		coalesce(v.idempotency, greatest(interval '24 hours', v.max_age + v.max_skew)),
+		v.tolerated_error, t.timezone, c.created_at, c.retired_at
+	FROM lb.counter c
+	JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+	JOIN lb.tenant t ON t.tenant_id = c.tenant_id
+	ORDER BY t.tenant, c.counter, c.counter_id;
+END
+$$;
+
+CREATE FUNCTION lb._boards() RETURNS TABLE (board_id bigint, tenant text, board text, counter_id bigint,
+		counter text, period text, direction text, ties text, ranks text, head integer, buckets integer,
+		ceiling bigint, freshness interval, keep_versions interval, timezone text, created_at timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	SELECT b.board_id, t.tenant, b.board, b.counter_id, c.counter, b.period, b.direction, b.ties, b.ranks, b.head,
+		b.buckets, b.ceiling, b.freshness, b.keep_versions, t.timezone, b.created_at
+	FROM lb.board b
+	JOIN lb.counter c ON c.counter_id = b.counter_id
+	JOIN lb.tenant t ON t.tenant_id = b.tenant_id
+	ORDER BY t.tenant, b.board;
+END
+$$;
+
+/* The public functions: as the caller through the gate (gate.c) to the inner function of the same name. */
+CREATE FUNCTION @extschema@.lb_create_tenant(tenant text, timezone text DEFAULT 'UTC',
+		if_not_exists boolean DEFAULT false) RETURNS integer
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_create_tenant(text, text, boolean) IS
+'Makes a tenant whose calendar windows begin in the time zone "timezone" (a full name of pg_timezone_names). Returns its id. 42710 if it exists and if_not_exists is not true; 22023 for a bad name or zone.';
+
+CREATE FUNCTION @extschema@.lb_alter_tenant(tenant text, timezone text) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_alter_tenant(text, text) IS
+'Changes a tenant''s time zone, which is possible until its first event; 0A000 afterwards, 42704 for an unknown tenant, 22023 for an unknown zone.';
+
+CREATE FUNCTION @extschema@.lb_create_counter(counter text, type text DEFAULT 'exact', operator text DEFAULT 'sum',
+		min_delta bigint DEFAULT NULL, max_delta bigint DEFAULT NULL, monotonic boolean DEFAULT false,
+		lateness interval DEFAULT '1 day', max_age interval DEFAULT '7 days',
+		max_skew interval DEFAULT '60 seconds', idempotency interval DEFAULT NULL,
+		tolerated_error double precision DEFAULT NULL, if_not_exists boolean DEFAULT false) RETURNS bigint
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, boolean) IS
+'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
+
+CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
+		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'bounded',
+		head integer DEFAULT 2000, buckets integer DEFAULT 128, ceiling bigint DEFAULT 1000000000000,
+		freshness interval DEFAULT '5 seconds', keep_versions interval DEFAULT '5 minutes',
+		if_not_exists boolean DEFAULT false) RETURNS bigint
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean) IS
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: bounded, exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+
+CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_drop_board(text) IS
+'Drops a board and its rankings; the counter and its log stay. 42704 for an unknown board.';
+
+CREATE FUNCTION @extschema@.lb_drop_counter(counter text, force boolean DEFAULT false) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
+'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 42704 for an unknown counter.';
+
+CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
+		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,
+		OUT monotonic boolean, OUT lateness interval, OUT max_age interval, OUT max_skew interval,
+		OUT idempotency interval, OUT tolerated_error double precision, OUT timezone text,
+		OUT created_at timestamptz, OUT retired_at timestamptz) RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_counters() IS
+'One row a counter of every tenant, with its id, the version in force and the whole definition; retired counters have retired_at.';
+
+CREATE FUNCTION @extschema@.lb_boards(OUT board_id bigint, OUT tenant text, OUT board text, OUT counter_id bigint,
+		OUT counter text, OUT period text, OUT direction text, OUT ties text, OUT ranks text, OUT head integer,
+		OUT buckets integer, OUT ceiling bigint, OUT freshness interval, OUT keep_versions interval,
+		OUT timezone text, OUT created_at timestamptz) RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_boards() IS
+'One row a board of every tenant, with its id, its counter and the whole definition.';
+/*
+ * The log: the only system of record.  The parent carries no index and no
+ * constraint, and no partition belongs to the extension: pg_dump then dumps
+ * and restores every partition with its rows, indexes and triggers (README.md
+ * in this folder).
+ */
+CREATE SEQUENCE lb.event_id_seq;
+
+CREATE TABLE lb.event (
+	counter_id bigint NOT NULL,
+	event_id bigint NOT NULL,
+	delta bigint NOT NULL,
+	event_time timestamptz NOT NULL,
+	ingest_time timestamptz NOT NULL,
+	xid xid8 NOT NULL,
+	origin integer NOT NULL,
+	version smallint NOT NULL,
+	kind "char" NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	key text COLLATE "C",
+	actor text COLLATE "C",
+	source text COLLATE "C"
+) PARTITION BY RANGE (ingest_time);
+COMMENT ON TABLE lb.event IS
+'The append-only log, partitioned by the day of ingest_time (UTC). kind: e = submitted as it happened, h = backfilled history. xid and origin: the transaction and the cluster that admitted the event; see lb.origin.';
+
+CREATE TABLE lb.origin (
+	origin integer PRIMARY KEY,
+	system_identifier bigint NOT NULL UNIQUE,
+	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	/* always null: the foreign key makes pg_dump load this table after every definition */
+	after_board bigint REFERENCES lb.board
+);
+COMMENT ON TABLE lb.origin IS
+'The clusters whose transaction numbers stand in lb.event.xid: numbers of different clusters cannot be compared. After a restore elsewhere the new cluster adds its own row, and counts the events of the others once, as a whole.';
+
+SELECT pg_catalog.pg_extension_config_dump('lb.event_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.origin', '');
+
+/* Append-only: on the parent, and on every partition, which the parent's trigger does not cover. */
+CREATE FUNCTION lb._refuse_change() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RAISE EXCEPTION '% of the event log is refused: it is append-only', TG_OP
+		USING ERRCODE = 'object_not_in_prerequisite_state',
+			  HINT = 'What was wrong is corrected by a further event.';
+END
+$$;
+
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.event
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change();
+
+/* The one place that makes a partition's indexes and guard. */
+CREATE FUNCTION lb._prepare_partition(partition text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE lb.%I (LIKE lb.event INCLUDING DEFAULTS)', partition);
+	EXECUTE format('CREATE UNIQUE INDEX %I ON lb.%I (counter_id, key)', partition || '_key', partition);
+	EXECUTE format('CREATE INDEX %I ON lb.%I (xid)', partition || '_xid', partition);
+	EXECUTE format('CREATE INDEX %I ON lb.%I (counter_id, member, xid)', partition || '_member', partition);
+	EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.%I '
+				   'FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change()', partition);
+END
+$$;
+
+/* The partitions with bounds, in order of time. */
+CREATE FUNCTION lb._partitions() RETURNS TABLE (partition regclass, opens timestamptz, closes timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	AS $$
+BEGIN
+	RETURN QUERY
+	SELECT c.oid::regclass, (m.bound)[1]::timestamptz, (m.bound)[2]::timestamptz
+	FROM pg_inherits i
+	JOIN pg_class c ON c.oid = i.inhrelid,
+	LATERAL regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''(.*)''\) TO \(''(.*)''\)') AS m(bound)
+	WHERE i.inhparent = 'lb.event'::regclass AND m.bound IS NOT NULL
+	ORDER BY 2;
+END
+$$;
+
+/*
+ * Make the daily partitions from first_day (UTC) up to last_day that are not
+ * there.  No day that has begun: its events may already be in the default
+ * partition, or on their way there.
+ */
+CREATE FUNCTION lb._make_partitions(first_day date, last_day date) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	AS $$
+DECLARE
+	missing date[];
+	day date;
+	name text;
+BEGIN
+	SELECT array_agg(d::date ORDER BY d) INTO missing
+		FROM generate_series(first_day, last_day, interval '1 day') AS d
+		WHERE NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens <= d AND d < p.closes);
+	IF missing IS NULL THEN
+		RETURN 0;
+	END IF;
+	/*
+	 * ATTACH would read the whole default partition once for each day, to
+	 * see that it holds no row of that day.  One constraint spares it that.
+	 */
+	LOCK TABLE lb.event_default IN ACCESS EXCLUSIVE MODE;
+	EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT elsewhere CHECK (ingest_time < %L OR ingest_time >= %L)',
+				   missing[1]::timestamptz, (missing[array_upper(missing, 1)] + 1)::timestamptz);
+	FOREACH day IN ARRAY missing LOOP
+		name := 'event_' || to_char(day, 'YYYYMMDD');
+		PERFORM lb._prepare_partition(name);
+		EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)',
+					   name, day::timestamptz, (day + 1)::timestamptz);
+	END LOOP;
+	ALTER TABLE lb.event_default DROP CONSTRAINT elsewhere;
+	RETURN array_length(missing, 1);
+END
+$$;
+
+/* With the first counter the log gets its default partition and its first days. */
+CREATE FUNCTION lb._open_log() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	AS $$
+BEGIN
+	IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass) THEN
+		RETURN NULL;
+	END IF;
+	LOCK TABLE lb.event IN SHARE UPDATE EXCLUSIVE MODE;
+	IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass) THEN
+		RETURN NULL;
+	END IF;
+	PERFORM lb._prepare_partition('event_default');
+	ALTER TABLE lb.event ATTACH PARTITION lb.event_default DEFAULT;
+	PERFORM lb._make_partitions(current_date, current_date + 7);
+	RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER open_log AFTER INSERT ON lb.counter
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._open_log();
+
+/* What the log asks of definitions: events keep their counter and their tenant's zone. */
+CREATE FUNCTION lb._has_events(counter_id bigint) RETURNS boolean
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN EXISTS (SELECT FROM lb.event e WHERE e.counter_id = _has_events.counter_id);
+END
+$$;
+
+CREATE FUNCTION lb._keep_counter() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF lb._has_events(OLD.counter_id) THEN
+		RAISE EXCEPTION 'counter "%" has events', OLD.counter
+			USING ERRCODE = 'object_in_use',
+				  HINT = 'The log is never deleted; pass force => true to retire the counter.';
+	END IF;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER keep_counter BEFORE DELETE ON lb.counter
+	FOR EACH ROW EXECUTE FUNCTION lb._keep_counter();
+
+CREATE FUNCTION lb._keep_timezone() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF NEW.timezone <> OLD.timezone AND EXISTS (
+		SELECT FROM lb.counter c WHERE c.tenant_id = OLD.tenant_id AND lb._has_events(c.counter_id)) THEN
+		RAISE EXCEPTION 'the time zone of tenant "%" cannot change any more', OLD.tenant
+			USING ERRCODE = 'feature_not_supported',
+				  DETAIL = 'Its events are counted in windows of that zone.',
+				  HINT = 'Make another tenant with the other zone.';
+	END IF;
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER keep_timezone BEFORE UPDATE ON lb.tenant
+	FOR EACH ROW EXECUTE FUNCTION lb._keep_timezone();
+
+/* Admission with ids and the time as arguments. */
+CREATE FUNCTION lb._submit_batch(counter_id bigint, members text[], deltas bigint[], keys text[],
+		event_times timestamptz[], actors text[], sources text[], kind "char", now timestamptz,
+		OUT ordinal integer, OUT status text, OUT reason text, OUT event_id bigint, OUT retry_after_ms integer)
+	RETURNS SETOF record
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_submit_batch_at';
+
+CREATE FUNCTION @extschema@.lb_submit(counter text, member text, delta bigint, key text DEFAULT NULL,
+		event_time timestamptz DEFAULT NULL, actor text DEFAULT NULL, source text DEFAULT NULL,
+		strict boolean DEFAULT false,
+		OUT ordinal integer, OUT status text, OUT reason text, OUT event_id bigint, OUT retry_after_ms integer)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_submit';
+COMMENT ON FUNCTION @extschema@.lb_submit(text, text, bigint, text, timestamptz, text, text, boolean) IS
+'Appends one event. key names the effect: a retry with the same key counts once and answers "duplicate" with the event_id of the original; the same key with another member, delta or actor is rejected as key_reused. For max, min and last, delta is the score itself. event_time NULL is the moment of admission. Row: ordinal, status (accepted, duplicate, rejected), reason of a rejection, event_id, retry_after_ms. The status is final when the transaction commits. strict => true turns a rejection into an error 22023. 42704 for an unknown counter, 22023 for a NULL counter, member or delta, 25006 on a standby. Costs one row in three indexes, and a look into each earlier day in which the original could be.';
+
+CREATE FUNCTION @extschema@.lb_submit_batch(counter text, members text[], deltas bigint[], keys text[] DEFAULT NULL,
+		event_times timestamptz[] DEFAULT NULL, actors text[] DEFAULT NULL, sources text[] DEFAULT NULL,
+		strict boolean DEFAULT false,
+		OUT ordinal integer, OUT status text, OUT reason text, OUT event_id bigint, OUT retry_after_ms integer)
+	RETURNS SETOF record
+	LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 500 AS 'MODULE_PATHNAME', 'lb_submit_batch';
+COMMENT ON FUNCTION @extschema@.lb_submit_batch(text, text[], bigint[], text[], timestamptz[], text[], text[], boolean) IS
+'Appends up to 10,000 events of one counter; one status row an event, in the order given, as lb_submit(). One bad event never touches the others. 22023 for more events or a NULL counter, members or deltas; 2202E if the arrays differ in length; otherwise as lb_submit().';
+
+CREATE FUNCTION @extschema@.lb_backfill(counter text, members text[], deltas bigint[], keys text[] DEFAULT NULL,
+		event_times timestamptz[] DEFAULT NULL, actors text[] DEFAULT NULL, sources text[] DEFAULT NULL,
+		strict boolean DEFAULT false,
+		OUT ordinal integer, OUT status text, OUT reason text, OUT event_id bigint, OUT retry_after_ms integer)
+	RETURNS SETOF record
+	LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 500 AS 'MODULE_PATHNAME', 'lb_backfill';
+COMMENT ON FUNCTION @extschema@.lb_backfill(text, text[], bigint[], text[], timestamptz[], text[], text[], boolean) IS
+'lb_submit_batch() for history: event_time may be older than max_age, the events are never late, and a repeat is found in the whole retained log, at the cost of one look a partition and event. Rows and errors as lb_submit_batch().';
+
+CREATE FUNCTION @extschema@.lb_submit_json(events jsonb, strict boolean DEFAULT false,
+		OUT ordinal integer, OUT status text, OUT reason text, OUT event_id bigint, OUT retry_after_ms integer)
+	RETURNS SETOF record
+	LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 500 AS 'MODULE_PATHNAME', 'lb_submit_json';
+COMMENT ON FUNCTION @extschema@.lb_submit_json(jsonb, boolean) IS
+'Appends events given as a JSON array of {counter, member, delta, key, event_time, actor, source}, of one or several counters. delta: a whole number or a string of digits. event_time: ISO 8601 with its offset, such as 2026-12-01T09:30:00+01:00. An unknown field is rejected as bad_field, an unknown counter as counter_unknown. Rows as lb_submit_batch(). 22023 if it is no array or has more than 10,000 elements.';
+/*
+ * The projections: derived from the log, never dumped, rebuilt by the code
+ * that counts.  counter_id leads every key.
+ */
+CREATE SEQUENCE lb.round_number_seq;
+SELECT pg_catalog.pg_extension_config_dump('lb.round_number_seq', '');
+
+CREATE TABLE lb.round (
+	number bigint PRIMARY KEY,
+	snapshot pg_snapshot NOT NULL,
+	as_of timestamptz NOT NULL,
+	floor timestamptz NOT NULL,
+	events bigint NOT NULL,
+	rankings bigint NOT NULL
+);
+CREATE INDEX round_as_of ON lb.round (as_of);
+COMMENT ON TABLE lb.round IS
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, and how much it did.';
+
+CREATE TABLE lb.adopted (
+	origin integer PRIMARY KEY
+);
+COMMENT ON TABLE lb.adopted IS
+'The origins whose events are all counted; like every projection it is not dumped, so after a restore none is.';
+
+CREATE TABLE lb.bucket (
+	counter_id bigint NOT NULL,
+	version smallint NOT NULL,
+	late smallint NOT NULL,
+	moved boolean NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	n bigint NOT NULL,
+	value bigint,
+	reached_at timestamptz NOT NULL,
+	last_id bigint,
+	member text COLLATE "C" NOT NULL,
+	wide numeric,
+	PRIMARY KEY (counter_id, version, member, opens, late)
+) WITH (fillfactor = 90);
+COMMENT ON TABLE lb.bucket IS
+'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
+
+CREATE TABLE lb.ranking (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	board_id bigint NOT NULL,
+	scope text COLLATE "C" NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id),
+	UNIQUE (counter_id, board_id, scope, opens)
+);
+COMMENT ON TABLE lb.ranking IS
+'One row a ranking: a board in one of its windows, opened when the first event fell into it.';
+
+CREATE TABLE lb.version (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	version bigint NOT NULL,
+	population bigint NOT NULL,
+	histogram @extschema@.lb_histogram,
+	PRIMARY KEY (counter_id, ranking_id, version)
+);
+COMMENT ON TABLE lb.version IS
+'What a ranking is at a version, the number of the round that made it; ranking 0 stands for the counter''s buckets.';
+
+CREATE TABLE lb.standing (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	rank_key bigint,
+	value bigint,
+	reached_at timestamptz NOT NULL,
+	last_id bigint,
+	moved boolean NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	wide numeric,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 90);
+CREATE INDEX standing_order ON lb.standing (counter_id, ranking_id, rank_key, reached_at, member)
+	WHERE rank_key IS NOT NULL;
+CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
+COMMENT ON TABLE lb.standing IS
+'A member''s value in a ranking. rank_key orders from the best up, whatever the direction; NULL, with value, while the sum does not fit bigint and stands in wide.';
+
+CREATE VIEW lb.poison AS
+	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
+	FROM lb.standing s
+	JOIN lb.ranking r ON r.counter_id OPERATOR(pg_catalog.=) s.counter_id
+		AND r.ranking_id OPERATOR(pg_catalog.=) s.ranking_id
+	JOIN lb.board b ON b.board_id OPERATOR(pg_catalog.=) r.board_id
+	JOIN lb.tenant t ON t.tenant_id OPERATOR(pg_catalog.=) b.tenant_id
+	WHERE s.wide IS NOT NULL;
+COMMENT ON VIEW lb.poison IS
+'Members taken off a ranking because their sum left bigint, with the sum; they return when it fits again. lb_value() raises 22003 for them.';
+
+/* What boards and counters leave behind when they go, and what a new board finds. */
+CREATE FUNCTION lb._lock_rounds() RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_lock_rounds';
+
+CREATE FUNCTION lb._board_created() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_board_created';
+
+CREATE TRIGGER board_created AFTER INSERT ON lb.board
+	FOR EACH ROW EXECUTE FUNCTION lb._board_created();
+
+CREATE FUNCTION lb._board_dropped() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds();
+	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.version v USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
+	DELETE FROM lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER board_dropped AFTER DELETE ON lb.board
+	FOR EACH ROW EXECUTE FUNCTION lb._board_dropped();
+
+CREATE FUNCTION lb._counter_gone() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds();
+	DELETE FROM lb.bucket b WHERE b.counter_id = OLD.counter_id;
+	DELETE FROM lb.version v WHERE v.counter_id = OLD.counter_id;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
+	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
+
+/*
+ * The household of the loop: partitions a week ahead, and old rounds away.
+ * Of these one each quarter of an hour stays, the grain of the world's window
+ * boundaries, to say from which round on a window that nobody opened was new.
+ */
+CREATE FUNCTION lb._tidy() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	SET lock_timeout = '200ms'
+	AS $$
+BEGIN
+	BEGIN
+		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+		END IF;
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* the next minute tries again; the default partition serves until then */
+	END;
+	DELETE FROM lb.round r
+		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+			   FROM lb.round o
+			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+			   AND o.as_of > clock_timestamp() - interval '7 days'
+			   GROUP BY 1 HAVING count(*) > 1) AS kept
+		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+		AND r.as_of < clock_timestamp() - interval '1 hour'
+		AND r.number <> kept.number
+		AND r.number < (SELECT max(n.number) FROM lb.round n);
+END
+$$;
+
+/* A calendar window, for tests and for the inner functions in SQL. */
+CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE c STABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_window_sql';
+
+CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
+		OUT events bigint, OUT rankings bigint, OUT lag interval)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
+COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
+'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+
+CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
+		every interval DEFAULT '250 milliseconds')
+	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
+COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. Also makes log partitions ahead and removes old rounds. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+/* Every rank and list function returns this, built in one place (answer.c). */
+CREATE TYPE @extschema@.lb_answer AS (
+	member text,
+	rank bigint,
+	kind text,
+	rank_low bigint,
+	rank_high bigint,
+	midpoint bigint,
+	place bigint,
+	percentile_low double precision,
+	percentile_high double precision,
+	value bigint,
+	value_low bigint,
+	value_high bigint,
+	reached_at timestamptz,
+	population bigint,
+	version bigint,
+	as_of timestamptz,
+	stale boolean,
+	state text
+);
+COMMENT ON TYPE @extschema@.lb_answer IS
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled.';
+
+CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
+COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and at most "head" index entries. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
+
+CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_ranks';
+COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz) IS
+'lb_rank() for 1 to 1,000 members at one version: one row of lb_answer a member given, in the order given. 22023 for more members or a NULL among them; otherwise as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
+COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
+'The best n (1 to 1,000, and at most the board''s head) in board order, as lb_answer. Costs n index entries. Errors as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
+COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
+'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; none beyond the board''s head. Costs first + n index entries. 22023 for a first below 1; otherwise as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
+COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
+'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board. Costs as lb_rank() for each row. Errors as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
+		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
+		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
+		OUT reached_at timestamptz, OUT population bigint, OUT version bigint, OUT as_of timestamptz,
+		OUT stale boolean, OUT state text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
+COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
+'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
+
+CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+	RETURNS SETOF @extschema@.lb_answer
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank_for_value';
+COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz) IS
+'The rank that a value would have for somebody who reached it now: one row of lb_answer whose member is NULL. By the ordinal rule that is behind all who have it. percentile is NULL on an empty board. Costs and errors as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		OUT low bigint, OUT high bigint, OUT members bigint)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
+COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
+'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row. Errors as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
+		OUT state text, OUT population bigint, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz)
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_version';
+COMMENT ON FUNCTION @extschema@.lb_version(text, text, timestamptz) IS
+'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all). Errors as lb_rank().';
+
+CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
+		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
+COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
+'What a member has in a period (all, hour, day, week, month, year), with a board or without. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row an hour in which the member had events. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint.';
+
+CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
+		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_values';
+COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
+'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
+/*
+ * Thin glue to pg_cron, which lives in one database of a cluster and starts
+ * jobs no more often than every minute before its version 1.5.  The job is
+ * therefore a loop that lasts a minute and a second: pg_cron holds the next
+ * start until it is over, so that rounds follow each other without a gap, and
+ * its own history grows by one row a minute whatever the pace of the rounds.
+ */
+CREATE FUNCTION lb._cron_jobs() RETURNS TABLE (jobid bigint, jobname text, schedule text, command text, active boolean)
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF to_regclass('cron.job') IS NOT NULL THEN
+		RETURN QUERY EXECUTE
+			'SELECT j.jobid, j.jobname::text, j.schedule, j.command, j.active FROM cron.job j '
+			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_history'') AND j.database = current_database()';
+	END IF;
+END
+$$;
+
+/* 55000 with what to do, unless pg_cron is here. */
+CREATE FUNCTION lb._require_cron() RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	home text := current_setting('cron.database_name', true);
+BEGIN
+	IF to_regclass('cron.job') IS NOT NULL AND home = current_database() THEN
+		RETURN;
+	END IF;
+	IF home IS NULL THEN
+		RAISE EXCEPTION 'pg_cron is not loaded'
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				  HINT = format('Install pg_cron, set shared_preload_libraries = ''pg_cron'' and cron.database_name = %L, restart, and CREATE EXTENSION pg_cron here; or call lb_refresh_loop() from a scheduler of your own.',
+								current_database());
+	ELSIF home <> current_database() THEN
+		RAISE EXCEPTION 'pg_cron lives in the database "%"', home
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(''leaderboard_refresh'', ''* * * * *'', %L, %L);',
+								home, format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
+	END IF;
+	RAISE EXCEPTION 'the extension pg_cron is not installed'
+		USING ERRCODE = 'object_not_in_prerequisite_state',
+			  HINT = 'Run CREATE EXTENSION pg_cron as a superuser.';
+END
+$$;
+
+/* A day of the jobs' history stays. */
+CREATE FUNCTION lb._purge_history() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM cron.job_run_details d
+		USING lb._cron_jobs() j
+		WHERE d.jobid = j.jobid AND d.end_time < clock_timestamp() - interval '1 day';
+END
+$$;
+
+CREATE FUNCTION lb._schedule() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._require_cron();
+	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', format('CALL %I.lb_refresh_loop()', '@extschema@'));
+	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
+END
+$$;
+
+CREATE FUNCTION lb._unschedule() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	job record;
+BEGIN
+	PERFORM lb._require_cron();
+	FOR job IN SELECT j.jobid FROM lb._cron_jobs() j LOOP
+		PERFORM cron.unschedule(job.jobid);
+		DELETE FROM cron.job_run_details d WHERE d.jobid = job.jobid;
+	END LOOP;
+END
+$$;
+
+/* When nothing counts what a new board will show, say so. */
+CREATE FUNCTION lb._notice_unscheduled() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM lb._cron_jobs() j WHERE j.active AND j.jobname = 'leaderboard_refresh')
+		AND NOT EXISTS (SELECT FROM lb.round r WHERE r.as_of > clock_timestamp() - interval '2 minutes') THEN
+		RAISE NOTICE 'no refresh is scheduled'
+			USING HINT = 'Run SELECT lb_schedule() to count with pg_cron, or call lb_refresh() yourself.';
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER notice_unscheduled AFTER INSERT ON lb.board
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._notice_unscheduled();
+
+/* What a DBA looks at first. */
+CREATE FUNCTION lb._health() RETURNS TABLE (check_name text, ok boolean, detail text, hint text)
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	now timestamptz := clock_timestamp();
+	newest lb.round;
+	since timestamptz;
+	jobs bigint;
+	days integer;
+	poisoned bigint;
+	waiting text;
+BEGIN
+	SELECT count(*) INTO jobs FROM lb._cron_jobs() j WHERE j.active AND j.jobname = 'leaderboard_refresh';
+	RETURN QUERY SELECT 'pg_cron present', to_regclass('cron.job') IS NOT NULL,
+		CASE WHEN to_regclass('cron.job') IS NOT NULL THEN 'pg_cron is installed in this database'
+			 WHEN current_setting('cron.database_name', true) = current_database() THEN 'pg_cron is loaded, its extension is not created'
+			 ELSE coalesce(format('pg_cron lives in database "%s"', current_setting('cron.database_name', true)),
+						   'pg_cron is not loaded') END,
+		CASE WHEN to_regclass('cron.job') IS NULL THEN 'Any scheduler that calls lb_refresh_loop() will do; lb_schedule() needs pg_cron here.' END;
+	RETURN QUERY SELECT 'refresh scheduled', jobs > 0,
+		CASE WHEN jobs > 0 THEN 'pg_cron runs lb_refresh_loop() every minute' ELSE 'no job of pg_cron counts in this database' END,
+		CASE WHEN jobs = 0 THEN 'Run SELECT lb_schedule(), unless another scheduler calls lb_refresh_loop().' END;
+
+	SELECT * INTO newest FROM lb.round r ORDER BY r.number DESC LIMIT 1;
+	RETURN QUERY SELECT 'refresh running', coalesce(newest.as_of > now - interval '2 minutes', false),
+		CASE WHEN newest.number IS NULL THEN 'no round has ever run'
+			 ELSE format('round %s has as_of %s', newest.number, newest.as_of) END,
+		CASE WHEN coalesce(newest.as_of > now - interval '2 minutes', false) THEN NULL
+			 ELSE 'See cron.job_run_details for what became of the job, or call lb_refresh().' END;
+	RETURN QUERY SELECT 'lag', coalesce(newest.as_of > now - interval '10 seconds', false),
+		CASE WHEN newest.number IS NULL THEN 'nothing is counted yet'
+			 ELSE format('answers are %s old', date_trunc('milliseconds', now - newest.as_of)) END,
+		CASE WHEN newest.as_of > now - interval '10 seconds' THEN NULL
+			 ELSE 'The refresh is not running, or is working off a backlog.' END;
+
+	SELECT min(a.xact_start) INTO since FROM pg_stat_activity a
+		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_backend_pid();
+	SELECT least(since, min(p.prepared)) INTO since FROM pg_prepared_xacts p;
+	RETURN QUERY SELECT 'oldest snapshot', coalesce(since > now - interval '10 minutes', true),
+		CASE WHEN since IS NULL THEN 'no other transaction holds a snapshot'
+			 ELSE format('the oldest transaction holds a snapshot since %s', since) END,
+		CASE WHEN since <= now - interval '10 minutes'
+			 THEN 'Dead rows cannot be removed while it is open; find it in pg_stat_activity or pg_prepared_xacts.' END;
+
+	SELECT count(*) INTO days FROM lb._partitions() p WHERE p.opens > now;
+	RETURN QUERY SELECT 'partitions ahead', days >= 2,
+		format('the log has partitions for %s days to come', days),
+		CASE WHEN days < 2 THEN 'lb_refresh_loop() makes them; until then the default partition takes the events, and none is lost.' END;
+
+	SELECT count(*) INTO poisoned FROM lb.poison;
+	RETURN QUERY SELECT 'poisoned members', poisoned = 0,
+		format('%s members are off a ranking because their sum left bigint', poisoned),
+		CASE WHEN poisoned > 0 THEN 'lb.poison lists them.' END;
+
+	SELECT string_agg(o.origin::text, ', ') INTO waiting FROM lb.origin o
+		WHERE NOT EXISTS (SELECT FROM lb.adopted a WHERE a.origin = o.origin)
+		AND o.system_identifier <> (SELECT c.system_identifier FROM pg_control_system() c);
+	RETURN QUERY SELECT 'restored log', waiting IS NULL,
+		CASE WHEN waiting IS NULL THEN 'every event of the log is known to this cluster'
+			 ELSE format('restoring: events of origin %s are not counted here yet', waiting) END,
+		CASE WHEN waiting IS NOT NULL THEN 'The next refresh counts them, once every partition has its indexes.' END;
+END
+$$;
+
+CREATE VIEW lb.health AS SELECT h.check_name, h.ok, h.detail, h.hint FROM lb._health() h;
+COMMENT ON VIEW lb.health IS
+'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false.';
+
+CREATE FUNCTION @extschema@.lb_schedule() RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_schedule() IS
+'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
+
+CREATE FUNCTION @extschema@.lb_unschedule() RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_unschedule() IS
+'Removes the jobs of lb_schedule() and their history; a loop under way ends within a minute. 55000 with a hint if pg_cron is missing or lives in another database.';
+/* PUBLIC may use the value types; everything that reads or writes boards is granted by name. */
+DO $$
+DECLARE
+	routine pg_catalog.regprocedure;
+BEGIN
+	FOR routine IN
+		SELECT p.oid::pg_catalog.regprocedure
+		FROM pg_catalog.pg_depend d
+		JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) d.objid
+		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
+		AND d.refobjid OPERATOR(pg_catalog.=) (SELECT e.oid FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'leaderboard')
+		AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_histogram')
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', routine);
+	END LOOP;
+END
+$$;

@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup.h
+ *	  From a name to the definition behind it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_LOOKUP_H
+#define LB_LOOKUP_H
+
+#include "leaderboard.h"
+
+#include "pgtime.h"
+#include "utils/timestamp.h"
+
+typedef enum LbOperator
+{
+	LB_SUM = 's',
+	LB_MAX = 'x',
+	LB_MIN = 'n',
+	LB_LAST = 'l'
+} LbOperator;
+
+typedef enum LbPeriod
+{
+	LB_PERIOD_ALL,
+	LB_PERIOD_HOUR,
+	LB_PERIOD_DAY,
+	LB_PERIOD_WEEK,
+	LB_PERIOD_MONTH,
+	LB_PERIOD_YEAR
+} LbPeriod;
+
+typedef enum LbTies
+{
+	LB_COMPETITION,
+	LB_DENSE,
+	LB_ORDINAL
+} LbTies;
+
+/* A counter, in one version of its definition. */
+typedef struct LbCounter
+{
+	int64		counter_id;
+	int16		version;
+	LbOperator	op;
+	bool		retired;
+	bool		monotonic;
+	bool		has_min_delta;
+	bool		has_max_delta;
+	int64		min_delta;
+	int64		max_delta;
+	int64		lateness;		/* microseconds, as all that follow */
+	int64		max_age;
+	int64		max_skew;
+	int64		idempotency;	/* -1: derived from max_age and max_skew */
+	pg_tz	   *zone;
+} LbCounter;
+
+typedef struct LbBoard
+{
+	int64		board_id;
+	int64		counter_id;
+	LbPeriod	period;
+	bool		descending;
+	LbTies		ties;
+	int32		head;
+	int32		buckets;
+	int64		ceiling;
+	int64		freshness;
+	int64		lateness;
+	LbOperator	op;
+	pg_tz	   *zone;
+} LbBoard;
+
+typedef struct LbName
+{
+	const char *tenant;
+	const char *name;
+} LbName;
+
+extern bool lb_try_parse_name(const char *name, LbName *parsed);
+extern LbName lb_parse_name(const char *name, const char *what);
+extern LbPeriod lb_parse_period(const char *period);
+extern int64 lb_interval_usecs(const Interval *interval);
+
+/* These read the definitions through SPI; the caller is connected. */
+extern bool lb_find_counter(const LbName *name, LbCounter *counter);
+extern void lb_get_counter(const char *name, LbCounter *counter);
+extern void lb_get_counter_version(int64 counter_id, int16 version,
+								   LbCounter *counter);
+extern void lb_get_board(const char *name, LbBoard *board);
+extern int	lb_get_boards(int64 counter_id, int64 board_id, LbBoard **boards);
+
+#endif							/* LB_LOOKUP_H */

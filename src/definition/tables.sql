@@ -1,0 +1,79 @@
+/*
+ * The exact, backed-up definitions.  Foreign keys run from what is derived to
+ * what it needs, which is also the order in which pg_dump loads the rows:
+ * tenant, counter_version, counter, board, and the origins last (see
+ * log/README.md for what depends on that).
+ */
+CREATE SEQUENCE lb.tenant_id_seq AS integer;
+CREATE SEQUENCE lb.counter_id_seq;
+CREATE SEQUENCE lb.board_id_seq;
+
+CREATE TABLE lb.tenant (
+	tenant_id integer PRIMARY KEY DEFAULT pg_catalog.nextval('lb.tenant_id_seq'),
+	tenant text COLLATE "C" NOT NULL UNIQUE,
+	timezone text NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+);
+COMMENT ON TABLE lb.tenant IS
+'One row a tenant: its name and the time zone in which its calendar windows begin.';
+
+CREATE TABLE lb.counter_version (
+	counter_id bigint NOT NULL,
+	version smallint NOT NULL,
+	type text NOT NULL,
+	operator text NOT NULL,
+	min_delta bigint,
+	max_delta bigint,
+	monotonic boolean NOT NULL,
+	lateness interval NOT NULL,
+	max_age interval NOT NULL,
+	max_skew interval NOT NULL,
+	idempotency interval,
+	tolerated_error double precision,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	PRIMARY KEY (counter_id, version)
+);
+COMMENT ON TABLE lb.counter_version IS
+'What a counter means, version by version; every event is stamped with the version it was admitted under.';
+
+CREATE TABLE lb.counter (
+	counter_id bigint PRIMARY KEY,
+	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	counter text COLLATE "C" NOT NULL,
+	version smallint NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	retired_at timestamptz,
+	FOREIGN KEY (counter_id, version) REFERENCES lb.counter_version
+);
+CREATE UNIQUE INDEX counter_name ON lb.counter (tenant_id, counter) WHERE retired_at IS NULL;
+COMMENT ON TABLE lb.counter IS
+'One row a counter: its name, its id for ever, the version of its definition in force. A retired counter keeps its id and its log and gives its name back.';
+
+CREATE TABLE lb.board (
+	board_id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('lb.board_id_seq'),
+	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	board text COLLATE "C" NOT NULL,
+	counter_id bigint NOT NULL REFERENCES lb.counter,
+	period text NOT NULL,
+	direction text NOT NULL,
+	ties text NOT NULL,
+	ranks text NOT NULL,
+	head integer NOT NULL,
+	buckets integer NOT NULL,
+	ceiling bigint NOT NULL,
+	freshness interval NOT NULL,
+	keep_versions interval NOT NULL,
+	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	UNIQUE (tenant_id, board)
+);
+CREATE INDEX board_counter ON lb.board (counter_id);
+COMMENT ON TABLE lb.board IS
+'One row a board: the members of one counter, ranked in one period.';
+
+SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.board', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.tenant_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.counter_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.board_id_seq', '');

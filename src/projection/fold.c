@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * fold.c
+ *	  Many events, few groups.
+ *
+ * A round reads the log once.  It keeps one group a counter, member and
+ * bucket, and stores them whenever they have become many, so that its memory
+ * is bounded however long the backlog.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "projection/round.h"
+
+/* Groups kept before they are stored: some 200 bytes each. */
+#define GROUPS_MAX		200000
+
+static uint32
+hash_member(const void *owner, int64 part, LbText member)
+{
+	uint64		place = (uint64) (uintptr_t) owner ^ hash_bytes_uint32((uint32) part) ^
+		((uint64) hash_bytes_uint32((uint32) (part >> 32)) << 32);
+
+	return hash_combine(hash_bytes((const unsigned char *) &place, sizeof(place)),
+						hash_bytes((const unsigned char *) member.data, member.len));
+}
+
+static bool
+same_group(const LbGroup *a, const LbGroup *b)
+{
+	return a->counted == b->counted && a->bucket.opens == b->bucket.opens &&
+		a->late == b->late && lb_text_equal(a->member, b->member);
+}
+
+static bool
+same_move(const LbMove *a, const LbMove *b)
+{
+	return a->ranking == b->ranking && lb_text_equal(a->member, b->member);
+}
+
+/*
+ * Both tables hold pointers, so that an element stays where it is while the
+ * table grows, and take an element that has only its key as the key.
+ */
+typedef struct GroupEntry
+{
+	LbGroup    *group;
+	uint32		hash;
+	uint32		status;
+} GroupEntry;
+
+#define SH_PREFIX		lbgroup
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE		LbGroup *
+#define SH_KEY			group
+#define SH_HASH_KEY(tb, key)	(key)->hash
+#define SH_EQUAL(tb, a, b)		same_group(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a)		(a)->hash
+#define SH_SCOPE		static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct MoveEntry
+{
+	LbMove	   *move;
+	uint32		hash;
+	uint32		status;
+} MoveEntry;
+
+#define SH_PREFIX		lbmove
+#define SH_ELEMENT_TYPE MoveEntry
+#define SH_KEY_TYPE		LbMove *
+#define SH_KEY			move
+#define SH_HASH_KEY(tb, key)	(key)->hash
+#define SH_EQUAL(tb, a, b)		same_move(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a)		(a)->hash
+#define SH_SCOPE		static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Begin to collect; everything lives in the current memory context. */
+LbRound *
+lb_round_begin(void)
+{
+	LbRound    *round = palloc0(sizeof(LbRound));
+
+	round->context = CurrentMemoryContext;
+	round->fold = AllocSetContextCreate(CurrentMemoryContext,
+										"leaderboard fold",
+										ALLOCSET_DEFAULT_SIZES);
+	round->groups = lbgroup_create(round->fold, 1024, NULL);
+	return round;
+}
+
+static LbText
+keep_text(LbText text)
+{
+	char	   *copy = palloc(text.len + 1);
+
+	memcpy(copy, text.data, text.len);
+	copy[text.len] = '\0';
+	return (LbText) {copy, text.len};
+}
+
+/* Add what a member has in a bucket to its group. */
+void
+lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
+				LbWindow bucket, int16 late, const LbAccum *accum)
+{
+	LbGroup		key = {.counted = counted, .member = member,
+	.bucket = bucket, .late = late};
+	MemoryContext old = MemoryContextSwitchTo(round->fold);
+	GroupEntry *entry;
+	bool		found;
+
+	key.hash = hash_member(counted, bucket.opens ^ late, member);
+	entry = lbgroup_insert(round->groups, &key, &found);
+	if (!found)
+	{
+		entry->group = palloc(sizeof(LbGroup));
+		*entry->group = key;
+		entry->group->member = keep_text(member);
+	}
+	lb_accum_merge(counted->counter.op, &entry->group->accum, accum);
+	MemoryContextSwitchTo(old);
+
+	if (round->groups->members >= GROUPS_MAX)
+		lb_round_flush(round);
+}
+
+/* Count one event of the log. */
+void
+lb_round_event(LbRound *round, const LbLogged *event)
+{
+	LbCounted  *counted = lb_counted(round, event->counter_id, event->version, 0);
+	LbAccum		accum = {0};
+	int16		late = 0;
+
+	if (counted->counter.retired)
+		return;
+	if (event->event_time < counted->hour.opens ||
+		event->event_time >= counted->hour.closes)
+		counted->hour = lb_window(LB_PERIOD_HOUR, event->event_time,
+								  counted->counter.zone);
+	if (event->kind != LB_KIND_HISTORY)
+		late = lb_late_set(event->event_time, event->ingest_time,
+						   counted->counter.lateness, counted->counter.zone,
+						   counted->hour);
+	lb_accum_event(counted->counter.op, &accum, event->delta,
+				   event->event_time, event->event_id);
+	lb_round_bucket(round, counted, event->member, counted->hour, late, &accum);
+	counted->events++;
+	round->events++;
+}
+
+static void
+add_move(LbRound *round, LbRanking *ranking, const LbGroup *group)
+{
+	LbMove		key = {.ranking = ranking, .member = group->member};
+	MoveEntry  *entry;
+	bool		found;
+
+	key.hash = hash_member(ranking, 0, group->member);
+	entry = lbmove_insert(round->moves, &key, &found);
+	if (!found)
+	{
+		entry->move = palloc(sizeof(LbMove));
+		*entry->move = key;
+	}
+	lb_accum_merge(group->counted->counter.op, &entry->move->accum,
+				   &group->accum);
+}
+
+/* Every ranking into which the group falls and for which it is not late. */
+static void
+add_moves(LbRound *round, const LbGroup *group)
+{
+	for (int i = 0; i < group->counted->nboards; i++)
+	{
+		LbCountedBoard *board = &group->counted->boards[i];
+
+		if ((group->late & LB_LATE(board->board.period)) == 0)
+			add_move(round,
+					 lb_ranking(round, group->counted, board, group->bucket.opens),
+					 group);
+	}
+}
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const LbGroup *x = *(LbGroup *const *) a;
+	const LbGroup *y = *(LbGroup *const *) b;
+
+	if (x->counted->counter.counter_id != y->counted->counter.counter_id)
+		return x->counted->counter.counter_id < y->counted->counter.counter_id ? -1 : 1;
+	return lb_text_compare(x->member, y->member);
+}
+
+static int
+compare_moves(const void *a, const void *b)
+{
+	const LbMove *x = *(LbMove *const *) a;
+	const LbMove *y = *(LbMove *const *) b;
+
+	if (x->ranking->board->counter_id != y->ranking->board->counter_id)
+		return x->ranking->board->counter_id < y->ranking->board->counter_id ? -1 : 1;
+	if (x->ranking->ranking_id != y->ranking->ranking_id)
+		return x->ranking->ranking_id < y->ranking->ranking_id ? -1 : 1;
+	return lb_text_compare(x->member, y->member);
+}
+
+static LbGroup **
+sorted_groups(LbRound *round, int *n)
+{
+	LbGroup   **groups = MemoryContextAllocHuge(round->fold,
+												Max(round->groups->members, 1) * sizeof(LbGroup *));
+	lbgroup_iterator it;
+	GroupEntry *entry;
+
+	*n = 0;
+	lbgroup_start_iterate(round->groups, &it);
+	while ((entry = lbgroup_iterate(round->groups, &it)) != NULL)
+		groups[(*n)++] = entry->group;
+	qsort(groups, *n, sizeof(LbGroup *), compare_groups);
+	return groups;
+}
+
+static LbMove **
+sorted_moves(LbRound *round, int *n)
+{
+	LbMove	  **moves = MemoryContextAllocHuge(round->fold,
+											   Max(round->moves->members, 1) * sizeof(LbMove *));
+	lbmove_iterator it;
+	MoveEntry  *entry;
+
+	*n = 0;
+	lbmove_start_iterate(round->moves, &it);
+	while ((entry = lbmove_iterate(round->moves, &it)) != NULL)
+		moves[(*n)++] = entry->move;
+	qsort(moves, *n, sizeof(LbMove *), compare_moves);
+	return moves;
+}
+
+/*
+ * Store the groups and what they move, and start anew.  Rows go in in the
+ * order of their keys, which is the order of the indexes.
+ */
+void
+lb_round_flush(LbRound *round)
+{
+	MemoryContext old = MemoryContextSwitchTo(round->fold);
+	LbGroup   **groups;
+	LbMove	  **moves;
+	int			ngroups;
+	int			nmoves;
+
+	groups = sorted_groups(round, &ngroups);
+	round->moves = lbmove_create(round->fold, ngroups + 16, NULL);
+	for (int i = 0; i < ngroups; i++)
+		add_moves(round, groups[i]);
+	if (!round->rereads_buckets)
+		lb_store_groups(groups, ngroups);
+	moves = sorted_moves(round, &nmoves);
+	lb_store_moves(moves, nmoves);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(round->fold);
+	round->groups = lbgroup_create(round->fold, 1024, NULL);
+	round->moves = NULL;
+}

@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * loop.c
+ *	  lb_refresh_loop: rounds one after another, each committed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "definition/gate.h"
+#include "definition/lookup.h"
+#include "projection/refresh.h"
+
+PG_FUNCTION_INFO_V1(lb_refresh_loop);
+
+static int64
+span_arg(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	lb_check_not_null(fcinfo, argno, name);
+	return lb_interval_usecs(PG_GETARG_INTERVAL_P(argno));
+}
+
+/*
+ * What is lost of a round that counted nothing is a moment of freshness:
+ * such a commit does not wait for the disk.
+ */
+static void
+commit_without_waiting(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}
+
+static void
+one_round(bool own_transaction)
+{
+	LbRefreshed result;
+	LbGate		gate;
+
+	lb_gate_enter(&gate);
+	lb_refresh_once(&result, 0, false, own_transaction);
+	lb_gate_leave(&gate);
+	if (own_transaction && result.idle)
+		commit_without_waiting();
+}
+
+/* Partitions ahead, old rounds away. */
+static void
+tidy(void)
+{
+	LbGate		gate;
+
+	lb_gate_enter(&gate);
+	PushActiveSnapshot(GetLatestSnapshot());
+	if (SPI_execute("SELECT lb._tidy()", false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not tidy");
+	PopActiveSnapshot();
+	lb_gate_leave(&gate);
+}
+
+static void
+sleep_until(TimestampTz until)
+{
+	for (;;)
+	{
+		long		ms;
+
+		CHECK_FOR_INTERRUPTS();
+		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		if (ms <= 0)
+			return;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 ms, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/*
+ * Rounds until the end.  On a standby wait for a promotion; the transaction
+ * that saw it happen is still a read-only one, so it ends first.
+ */
+static void
+loop(TimestampTz end, int64 every)
+{
+	bool		tidied = false;
+
+	for (;;)
+	{
+		TimestampTz next = GetCurrentTimestamp() + every;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!RecoveryInProgress() && !XactReadOnly)
+		{
+			if (!tidied)
+			{
+				tidy();
+				SPI_commit();
+				tidied = true;
+			}
+			one_round(true);
+		}
+		SPI_commit();
+		if (next >= end)
+			break;
+		sleep_until(next);
+	}
+}
+
+/* CALL lb_refresh_loop(duration, every) */
+Datum
+lb_refresh_loop(PG_FUNCTION_ARGS)
+{
+	int64		duration = span_arg(fcinfo, 0, "duration");
+	int64		every = span_arg(fcinfo, 1, "every");
+	bool		atomic = fcinfo->context == NULL ||
+		!IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic;
+
+	if (every < USECS_PER_SEC / 1000)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"every\" must be at least a millisecond"),
+				 errhint("50 to 1000 milliseconds suit most boards.")));
+	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (atomic)
+	{
+		lb_check_not_in_recovery("refresh");
+		lb_check_read_committed();
+		one_round(false);
+	}
+	else
+		loop(GetCurrentTimestamp() + duration, every);
+	lb_spi_finish();
+	PG_RETURN_VOID();
+}

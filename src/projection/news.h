@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * news.h
+ *	  The events that a round has to count.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_NEWS_H
+#define LB_NEWS_H
+
+#include "leaderboard.h"
+
+#include "projection/round.h"
+#include "projection/watermark.h"
+
+typedef enum LbNews
+{
+	LB_NO_NEWS,
+	LB_NEWS,
+	LB_NEWS_UNKNOWN				/* the log is being restored */
+} LbNews;
+
+extern LbNews lb_news_exist(const LbWatermark *before, const LbWatermark *now);
+extern uint64 lb_news_cut(const LbWatermark *before, int64 limit);
+extern void lb_news_count(LbRound *round, const LbWatermark *before,
+						  const LbWatermark *now, bool everything);
+
+#endif							/* LB_NEWS_H */

@@ -1,0 +1,193 @@
+/*
+ * The projections: derived from the log, never dumped, rebuilt by the code
+ * that counts.  counter_id leads every key.
+ */
+CREATE SEQUENCE lb.round_number_seq;
+SELECT pg_catalog.pg_extension_config_dump('lb.round_number_seq', '');
+
+CREATE TABLE lb.round (
+	number bigint PRIMARY KEY,
+	snapshot pg_snapshot NOT NULL,
+	as_of timestamptz NOT NULL,
+	floor timestamptz NOT NULL,
+	events bigint NOT NULL,
+	rankings bigint NOT NULL
+);
+CREATE INDEX round_as_of ON lb.round (as_of);
+COMMENT ON TABLE lb.round IS
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, and how much it did.';
+
+CREATE TABLE lb.adopted (
+	origin integer PRIMARY KEY
+);
+COMMENT ON TABLE lb.adopted IS
+'The origins whose events are all counted; like every projection it is not dumped, so after a restore none is.';
+
+CREATE TABLE lb.bucket (
+	counter_id bigint NOT NULL,
+	version smallint NOT NULL,
+	late smallint NOT NULL,
+	moved boolean NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	n bigint NOT NULL,
+	value bigint,
+	reached_at timestamptz NOT NULL,
+	last_id bigint,
+	member text COLLATE "C" NOT NULL,
+	wide numeric,
+	PRIMARY KEY (counter_id, version, member, opens, late)
+) WITH (fillfactor = 90);
+COMMENT ON TABLE lb.bucket IS
+'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
+
+CREATE TABLE lb.ranking (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	board_id bigint NOT NULL,
+	scope text COLLATE "C" NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id),
+	UNIQUE (counter_id, board_id, scope, opens)
+);
+COMMENT ON TABLE lb.ranking IS
+'One row a ranking: a board in one of its windows, opened when the first event fell into it.';
+
+CREATE TABLE lb.version (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	version bigint NOT NULL,
+	population bigint NOT NULL,
+	histogram @extschema@.lb_histogram,
+	PRIMARY KEY (counter_id, ranking_id, version)
+);
+COMMENT ON TABLE lb.version IS
+'What a ranking is at a version, the number of the round that made it; ranking 0 stands for the counter''s buckets.';
+
+CREATE TABLE lb.standing (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	rank_key bigint,
+	value bigint,
+	reached_at timestamptz NOT NULL,
+	last_id bigint,
+	moved boolean NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	wide numeric,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 90);
+CREATE INDEX standing_order ON lb.standing (counter_id, ranking_id, rank_key, reached_at, member)
+	WHERE rank_key IS NOT NULL;
+CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
+COMMENT ON TABLE lb.standing IS
+'A member''s value in a ranking. rank_key orders from the best up, whatever the direction; NULL, with value, while the sum does not fit bigint and stands in wide.';
+
+CREATE VIEW lb.poison AS
+	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
+	FROM lb.standing s
+	JOIN lb.ranking r ON r.counter_id OPERATOR(pg_catalog.=) s.counter_id
+		AND r.ranking_id OPERATOR(pg_catalog.=) s.ranking_id
+	JOIN lb.board b ON b.board_id OPERATOR(pg_catalog.=) r.board_id
+	JOIN lb.tenant t ON t.tenant_id OPERATOR(pg_catalog.=) b.tenant_id
+	WHERE s.wide IS NOT NULL;
+COMMENT ON VIEW lb.poison IS
+'Members taken off a ranking because their sum left bigint, with the sum; they return when it fits again. lb_value() raises 22003 for them.';
+
+/* What boards and counters leave behind when they go, and what a new board finds. */
+CREATE FUNCTION lb._lock_rounds() RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_lock_rounds';
+
+CREATE FUNCTION lb._board_created() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_board_created';
+
+CREATE TRIGGER board_created AFTER INSERT ON lb.board
+	FOR EACH ROW EXECUTE FUNCTION lb._board_created();
+
+CREATE FUNCTION lb._board_dropped() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds();
+	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.version v USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
+	DELETE FROM lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER board_dropped AFTER DELETE ON lb.board
+	FOR EACH ROW EXECUTE FUNCTION lb._board_dropped();
+
+CREATE FUNCTION lb._counter_gone() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds();
+	DELETE FROM lb.bucket b WHERE b.counter_id = OLD.counter_id;
+	DELETE FROM lb.version v WHERE v.counter_id = OLD.counter_id;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
+	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
+
+/*
+ * The household of the loop: partitions a week ahead, and old rounds away.
+ * Of these one each quarter of an hour stays, the grain of the world's window
+ * boundaries, to say from which round on a window that nobody opened was new.
+ */
+CREATE FUNCTION lb._tidy() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	SET lock_timeout = '200ms'
+	AS $$
+BEGIN
+	BEGIN
+		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+		END IF;
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* the next minute tries again; the default partition serves until then */
+	END;
+	DELETE FROM lb.round r
+		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+			   FROM lb.round o
+			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+			   AND o.as_of > clock_timestamp() - interval '7 days'
+			   GROUP BY 1 HAVING count(*) > 1) AS kept
+		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+		AND r.as_of < clock_timestamp() - interval '1 hour'
+		AND r.number <> kept.number
+		AND r.number < (SELECT max(n.number) FROM lb.round n);
+END
+$$;
+
+/* A calendar window, for tests and for the inner functions in SQL. */
+CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE c STABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_window_sql';
+
+CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
+		OUT events bigint, OUT rankings bigint, OUT lag interval)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
+COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
+'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+
+CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
+		every interval DEFAULT '250 milliseconds')
+	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
+COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. Also makes log partitions ahead and removes old rounds. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';

@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * ranking.c
+ *	  The counters, boards and rankings that a round touches.
+ *
+ * Each is read once a round.  A ranking that no event has fallen into before
+ * is opened here; what changed is published as one new row of lb.version.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "projection/round.h"
+
+typedef struct LbCountedKey
+{
+	int64		counter_id;
+	int64		version;
+} LbCountedKey;
+
+typedef struct LbRankingKey
+{
+	int64		board_id;
+	TimestampTz opens;
+} LbRankingKey;
+
+typedef struct RankingEntry
+{
+	LbRankingKey key;
+	LbRanking  *ranking;
+} RankingEntry;
+
+/* The place of the histogram among the columns of lb.version. */
+#define LB_VERSION_HISTOGRAM	5
+
+typedef struct CountedEntry
+{
+	LbCountedKey key;
+	LbCounted  *counted;
+} CountedEntry;
+
+static HTAB *
+make_table(LbRound *round, Size keysize, Size entrysize)
+{
+	HASHCTL		ctl = {
+		.keysize = keysize,
+		.entrysize = entrysize,
+		.hcxt = round->context
+	};
+
+	return hash_create("leaderboard round", 64, &ctl,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static LbCounted *
+load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
+{
+	MemoryContext old = MemoryContextSwitchTo(round->context);
+	LbCounted  *counted = palloc0(sizeof(LbCounted));
+	LbBoard    *boards;
+
+	lb_get_counter_version(counter_id, version, &counted->counter);
+	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
+	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
+	for (int i = 0; i < counted->nboards; i++)
+		counted->boards[i].board = boards[i];
+	counted->next = round->first;
+	round->first = counted;
+	MemoryContextSwitchTo(old);
+	return counted;
+}
+
+/* The counter and its boards, or the one board if that is not zero. */
+LbCounted *
+lb_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
+{
+	LbCountedKey key = {counter_id, version};
+	LbCounted  *last = round->last_used;
+	CountedEntry *entry;
+	bool		found;
+
+	if (last != NULL && last->counter.counter_id == counter_id &&
+		last->counter.version == version)
+		return last;
+	if (round->counted == NULL)
+		round->counted = make_table(round, sizeof(LbCountedKey),
+									sizeof(CountedEntry));
+	entry = hash_search(round->counted, &key, HASH_ENTER, &found);
+	if (!found)
+		entry->counted = load_counted(round, counter_id, version, only_board);
+	round->last_used = entry->counted;
+	return entry->counted;
+}
+
+/* The id of the ranking in that window; zero if it was never opened. */
+static int64
+find_ranking_id(const LbBoard *board, TimestampTz opens)
+{
+	static LbPlan plan = {
+		"SELECT r.ranking_id FROM lb.ranking r WHERE r.counter_id = $1 "
+		"AND r.board_id = $2 AND r.scope = '' AND r.opens = $3",
+		3, {INT8OID, INT8OID, TIMESTAMPTZOID}
+	};
+	Datum		values[3] = {Int64GetDatum(board->counter_id),
+		Int64GetDatum(board->board_id), TimestampTzGetDatum(opens)};
+	int64		id = 0;
+	bool		isnull;
+
+	if (lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1)
+		id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+										 SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+	return id;
+}
+
+/* Rankings of a counter are numbered by the round, which alone opens them. */
+static int64
+open_ranking(const LbBoard *board, LbWindow window)
+{
+	static LbPlan plan = {
+		"INSERT INTO lb.ranking (counter_id, ranking_id, board_id, scope, opens, closes) "
+		"SELECT $1, coalesce((SELECT max(r.ranking_id) FROM lb.ranking r "
+		"WHERE r.counter_id = $1), 0) + 1, $2, '', $3, $4 RETURNING ranking_id",
+		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID}
+	};
+	Datum		values[4] = {Int64GetDatum(board->counter_id),
+		Int64GetDatum(board->board_id), TimestampTzGetDatum(window.opens),
+	TimestampTzGetDatum(window.closes)};
+	int64		id;
+	bool		isnull;
+
+	lb_run(&plan, values, NULL, false, 0, SPI_OK_INSERT_RETURNING);
+	id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+									 SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+	return id;
+}
+
+/* What its newest version says; of a ranking just opened, nothing. */
+static void
+load_version(LbRanking *ranking)
+{
+	static LbPlan plan = {
+		"SELECT v.population, v.histogram FROM lb.version v "
+		"WHERE v.counter_id = $1 AND v.ranking_id = $2 "
+		"ORDER BY v.version DESC LIMIT 1",
+		2, {INT8OID, INT8OID}
+	};
+	Datum		values[2] = {Int64GetDatum(ranking->board->counter_id),
+	Int64GetDatum(ranking->ranking_id)};
+	bool		isnull;
+
+	if (lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1)
+	{
+		HeapTuple	row = SPI_tuptable->vals[0];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+
+		ranking->population = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
+		ranking->histogram = lb_hist_load(SPI_getbinval(row, desc, 2, &isnull));
+	}
+	else
+		ranking->histogram = lb_hist_create(ranking->board->buckets,
+											ranking->board->ceiling);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+static LbRanking *
+load_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board)
+{
+	MemoryContext old = MemoryContextSwitchTo(round->context);
+	LbRanking  *ranking = palloc0(sizeof(LbRanking));
+
+	ranking->opens = board->window.opens;
+	ranking->board = &board->board;
+	ranking->counted = counted;
+	ranking->ranking_id = find_ranking_id(&board->board, ranking->opens);
+	if (ranking->ranking_id == 0)
+		ranking->ranking_id = open_ranking(&board->board, board->window);
+	load_version(ranking);
+	ranking->next = board->rankings;
+	board->rankings = ranking;
+	MemoryContextSwitchTo(old);
+	return ranking;
+}
+
+/* The ranking of the board in whose window the instant falls. */
+LbRanking *
+lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
+		   TimestampTz at)
+{
+	LbRankingKey key = {.board_id = board->board.board_id};
+	RankingEntry *entry;
+	bool		found;
+
+	if (board->ranking != NULL &&
+		board->window.opens <= at && at < board->window.closes)
+		return board->ranking;
+	board->window = lb_window(board->board.period, at, board->board.zone);
+	if (round->rankings == NULL)
+		round->rankings = make_table(round, sizeof(LbRankingKey),
+									 sizeof(RankingEntry));
+	key.opens = board->window.opens;
+	entry = hash_search(round->rankings, &key, HASH_ENTER, &found);
+	if (!found)
+		entry->ranking = load_ranking(round, counted, board);
+	board->ranking = entry->ranking;
+	return board->ranking;
+}
+
+/* One new row, and the one it supersedes away. */
+static void
+publish_ranking(const LbRanking *ranking, int64 version)
+{
+	static LbPlan insert = {
+		"INSERT INTO lb.version (counter_id, ranking_id, version, population, histogram) "
+		"VALUES ($1, $2, $3, $4, $5)",
+		5, {INT8OID, INT8OID, INT8OID, INT8OID, InvalidOid}
+	};
+	static LbPlan remove = {
+		"DELETE FROM lb.version v WHERE v.counter_id = $1 "
+		"AND v.ranking_id = $2 AND v.version < $3",
+		3, {INT8OID, INT8OID, INT8OID}
+	};
+	Datum		values[5] = {Int64GetDatum(ranking->board->counter_id),
+		Int64GetDatum(ranking->ranking_id), Int64GetDatum(version),
+		Int64GetDatum(ranking->population),
+	lb_hist_store(ranking->histogram)};
+	Oid			type = get_atttype(lb_relation_oid("version"), LB_VERSION_HISTOGRAM);
+
+	if (insert.argtypes[4] != type)
+	{
+		/* the first use, or the extension was created anew */
+		insert.argtypes[4] = type;
+		insert.plan = NULL;
+	}
+	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
+	lb_run(&remove, values, NULL, false, 0, SPI_OK_DELETE);
+}
+
+/* The counter's own line: version of its buckets. */
+static void
+publish_counter(int64 counter_id, int64 version)
+{
+	static LbPlan insert = {
+		"INSERT INTO lb.version (counter_id, ranking_id, version, population) "
+		"VALUES ($1, 0, $2, 0) ON CONFLICT DO NOTHING",
+		2, {INT8OID, INT8OID}
+	};
+	static LbPlan remove = {
+		"DELETE FROM lb.version v WHERE v.counter_id = $1 "
+		"AND v.ranking_id = 0 AND v.version < $2",
+		2, {INT8OID, INT8OID}
+	};
+	Datum		values[2] = {Int64GetDatum(counter_id), Int64GetDatum(version)};
+
+	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
+	lb_run(&remove, values, NULL, false, 0, SPI_OK_DELETE);
+}
+
+/* Make what the round moved visible as its version; how many rankings. */
+int64
+lb_publish(LbRound *round)
+{
+	int64		published = 0;
+
+	for (LbCounted *counted = round->first; counted != NULL; counted = counted->next)
+	{
+		if (counted->events > 0)
+			publish_counter(counted->counter.counter_id, round->number);
+		for (int i = 0; i < counted->nboards; i++)
+			for (LbRanking *ranking = counted->boards[i].rankings;
+				 ranking != NULL; ranking = ranking->next)
+			{
+				if (!ranking->changed)
+					continue;
+				publish_ranking(ranking, round->number);
+				counted->rankings++;
+			}
+		published += counted->rankings;
+	}
+	return published;
+}

@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * refresh.c
+ *	  One round: what is new in the log becomes the next version.
+ *
+ * A round takes its lock, then a snapshot, and then reads; it writes buckets,
+ * standings, versions and its own watermark in one transaction, so that a
+ * crash anywhere loses nothing and counts nothing twice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "commands/sequence.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "log/leaf.h"
+#include "log/lock.h"
+#include "projection/news.h"
+#include "projection/refresh.h"
+
+PG_FUNCTION_INFO_V1(lb_refresh);
+
+/* A round of the loop counts about this many events, then commits. */
+#define ROUND_EVENTS	500000
+
+/* Rounds are numbered by a sequence, so that no rollback lets a number return. */
+int64
+lb_next_round(void)
+{
+	return nextval_internal(lb_relation_oid("round_number_seq"), false);
+}
+
+static void
+set_local(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Settings for the statements of a round.  Its plans are kept and must not
+ * depend on how large the tables were when they were made: every table is
+ * reached by its key.
+ */
+int
+lb_round_settings(void)
+{
+	int			nest = NewGUCNestLevel();
+
+	set_local("search_path", "pg_catalog, pg_temp");
+	set_local("enable_seqscan", "off");
+	set_local("enable_hashjoin", "off");
+	set_local("enable_mergejoin", "off");
+	set_local("jit", "off");
+	return nest;
+}
+
+void
+lb_round_settings_end(int nest)
+{
+	AtEOXact_GUC(true, nest);
+}
+
+/* Does the log hold events of a cluster that was never counted as a whole? */
+static bool
+has_foreign_origin(int32 own)
+{
+	static LbPlan plan = {
+		"SELECT 1 FROM lb.origin o WHERE o.origin <> $1 "
+		"AND NOT EXISTS (SELECT FROM lb.adopted a WHERE a.origin = o.origin)",
+		1, {INT4OID}
+	};
+	Datum		values[1] = {Int32GetDatum(own)};
+	bool		found = lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1;
+
+	SPI_freetuptable(SPI_tuptable);
+	return found;
+}
+
+static void
+run_script(const char *const *statements, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (SPI_execute(statements[i], false, 0) < 0)
+			elog(ERROR, "could not execute \"%s\"", statements[i]);
+}
+
+/* Nobody appends, and nothing is counted: the whole log is news. */
+static void
+begin_adoption(void)
+{
+	static const char *const script[] = {
+		"DELETE FROM lb.standing",
+		"DELETE FROM lb.version",
+		"DELETE FROM lb.ranking",
+		"DELETE FROM lb.bucket",
+		"INSERT INTO lb.adopted (origin) SELECT o.origin FROM lb.origin o "
+		"ON CONFLICT DO NOTHING"
+	};
+
+	run_script(script, lengthof(script));
+}
+
+static void
+lock_log(void)
+{
+	if (SPI_execute("LOCK TABLE lb.event IN SHARE MODE", false, 0) < 0)
+		elog(ERROR, "could not lock lb.event");
+}
+
+static void
+count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
+		   bool everything, LbRefreshed *result, int64 counter_id)
+{
+	lb_news_count(round, before, now, everything);
+	round->number = lb_next_round();
+	result->events = round->events;
+	result->rankings = lb_publish(round);
+	lb_watermark_write(now, round->number, result->events, result->rankings);
+	if (counter_id == 0)
+		return;
+	result->events = 0;
+	result->rankings = 0;
+	for (LbCounted *counted = round->first; counted != NULL; counted = counted->next)
+		if (counted->counter.counter_id == counter_id)
+		{
+			result->events += counted->events;
+			result->rankings += counted->rankings;
+		}
+}
+
+/* Shorten a long backlog to what one transaction should count. */
+static void
+cut_backlog(const LbWatermark *before, LbWatermark *now)
+{
+	uint64		xid = lb_news_cut(before, ROUND_EVENTS);
+
+	if (xid == 0)
+		return;
+	xid = Min(xid, now->xmin);
+	if (xid > before->xmax)
+		lb_watermark_cut(now, before, xid);
+}
+
+/* The round proper, under its lock and with its snapshot active. */
+static void
+run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
+		  bool adopting)
+{
+	LbWatermark before;
+	LbWatermark now;
+	LbNews		news;
+
+	lb_watermark_read(&before);
+	lb_watermark_take(&now, &before, as_of);
+	news = adopting ? LB_NEWS : lb_news_exist(&before, &now);
+	if (news == LB_NEWS_UNKNOWN)
+	{
+		result->restoring = true;
+		return;
+	}
+	if (adopting)
+		begin_adoption();
+	else if (news == LB_NEWS && cut)
+		cut_backlog(&before, &now);
+	result->as_of = now.as_of;
+	result->idle = news == LB_NO_NEWS;
+	if (result->idle)
+		lb_watermark_write(&now, lb_next_round(), 0, 0);
+	else
+		count_news(lb_round_begin(), &before, &now, adopting, result, counter_id);
+}
+
+/*
+ * Run a round as the owner, connected to SPI.  With wait, wait for one under
+ * way; otherwise leave it to that.  With cut, a long backlog is counted in
+ * several rounds.  counter_id, if not zero, is the counter to report.
+ */
+void
+lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context;
+	TimestampTz as_of;
+	bool		adopting;
+	int			nest;
+
+	memset(result, 0, sizeof(*result));
+	(void) GetTopFullTransactionId();
+	if (!lb_lock(LB_LOCK_ROUND, 0, 0, wait))
+		return;
+	result->ran = true;
+	context = AllocSetContextCreate(caller, "leaderboard round",
+									ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	nest = lb_round_settings();
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	adopting = has_foreign_origin(lb_current_origin());
+	if (adopting && !(result->restoring = lb_log_is_restoring()))
+	{
+		lock_log();
+		result->restoring = lb_log_is_restoring();
+	}
+	PopActiveSnapshot();
+
+	if (!result->restoring)
+	{
+		as_of = GetCurrentTimestamp();
+		PushActiveSnapshot(GetLatestSnapshot());
+		run_round(result, counter_id, cut, as_of, adopting);
+		PopActiveSnapshot();
+	}
+	lb_round_settings_end(nest);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+void
+lb_check_read_committed(void)
+{
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("a refresh needs the isolation level READ COMMITTED"),
+				 errhint("Call lb_refresh() outside of this transaction.")));
+}
+
+static Datum
+refreshed_row(FunctionCallInfo fcinfo, const LbRefreshed *result)
+{
+	TupleDesc	desc;
+	Datum		values[3] = {Int64GetDatum(result->events),
+		Int64GetDatum(result->rankings), (Datum) 0};
+	bool		nulls[3] = {false, false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "lb_refresh must return a row");
+	nulls[2] = result->restoring || TIMESTAMP_NOT_FINITE(result->as_of);
+	if (!nulls[2])
+		values[2] = DirectFunctionCall2(timestamp_mi,
+										TimestampTzGetDatum(GetCurrentTimestamp()),
+										TimestampTzGetDatum(result->as_of));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* lb_refresh(counter) -> events, rankings, lag */
+Datum
+lb_refresh(PG_FUNCTION_ARGS)
+{
+	LbRefreshed result;
+	LbCounter	counter = {0};
+	LbGate		gate;
+	char	   *name = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	lb_check_not_in_recovery("refresh");
+	lb_check_read_committed();
+	lb_gate_enter(&gate);
+	lb_spi_connect();
+	if (name != NULL)
+		lb_get_counter(name, &counter);
+	lb_refresh_once(&result, counter.counter_id, true, false);
+	lb_spi_finish();
+	lb_gate_leave(&gate);
+	if (result.restoring)
+		ereport(WARNING,
+				(errmsg("the event log is being restored; nothing was counted"),
+				 errhint("Refresh again when the restore is complete; lb.health tells.")));
+	PG_RETURN_DATUM(refreshed_row(fcinfo, &result));
+}

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * refresh.h
+ *	  What runs a round.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_REFRESH_H
+#define LB_REFRESH_H
+
+#include "leaderboard.h"
+
+#include "utils/timestamp.h"
+
+typedef struct LbRefreshed
+{
+	bool		ran;			/* no other round was in the way */
+	bool		restoring;		/* the log is incomplete, nothing was done */
+	bool		idle;			/* nothing was there to count */
+	int64		events;
+	int64		rankings;
+	TimestampTz as_of;
+} LbRefreshed;
+
+extern void lb_check_read_committed(void);
+extern int64 lb_next_round(void);
+extern int	lb_round_settings(void);
+extern void lb_round_settings_end(int nest);
+extern void lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait,
+							bool cut);
+
+#endif							/* LB_REFRESH_H */

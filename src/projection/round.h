@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * round.h
+ *	  One run of the refresh, and what its steps hand to each other.
+ *
+ * Events are folded into one group a counter, member and bucket (fold.c);
+ * groups are merged into lb.bucket (bucket.c), regrouped by ranking and
+ * merged into lb.standing (standing.c); what moved there changes the
+ * ranking's histogram and population, which are published (ranking.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_ROUND_H
+#define LB_ROUND_H
+
+#include "leaderboard.h"
+
+#include "storage/itemptr.h"
+#include "utils/hsearch.h"
+
+#include "definition/gate.h"
+#include "definition/lookup.h"
+#include "histogram/histogram.h"
+#include "log/event.h"
+#include "projection/accum.h"
+#include "projection/window.h"
+
+/* Rows written by one statement. */
+#define LB_WRITE_ROWS	1000
+
+/* A ranking that the round touches. */
+typedef struct LbRanking
+{
+	TimestampTz opens;
+	int64		ranking_id;
+	const LbBoard *board;
+	struct LbCounted *counted;
+	LbHistogram *histogram;
+	int64		population;
+	bool		changed;
+	struct LbRanking *next;		/* of the same board */
+} LbRanking;
+
+/* A board of a counter, with the window of the event before. */
+typedef struct LbCountedBoard
+{
+	LbBoard		board;
+	LbWindow	window;
+	LbRanking  *ranking;		/* of that window */
+	LbRanking  *rankings;		/* all that the round has touched */
+} LbCountedBoard;
+
+/* A counter, in one version, that has news. */
+typedef struct LbCounted
+{
+	LbCounter	counter;
+	LbCountedBoard *boards;
+	int			nboards;
+	LbWindow	hour;			/* of the event before */
+	int64		events;
+	int64		rankings;		/* that changed */
+	struct LbCounted *next;
+} LbCounted;
+
+/* The events of one member in one bucket. */
+typedef struct LbGroup
+{
+	struct LbCounted *counted;
+	LbText		member;
+	LbWindow	bucket;
+	int16		late;
+	LbAccum		accum;
+	ItemPointerData tid;		/* of the stored row, if there is one */
+	bool		stored;
+	uint32		hash;
+} LbGroup;
+
+/* The change of one member in one ranking. */
+typedef struct LbMove
+{
+	LbRanking  *ranking;
+	LbText		member;
+	LbAccum		accum;
+	LbAccum		old;
+	ItemPointerData tid;
+	bool		stored;
+	uint32		hash;
+} LbMove;
+
+struct lbgroup_hash;
+struct lbmove_hash;
+
+typedef struct LbRound
+{
+	int64		number;
+	MemoryContext context;		/* lives as long as the round */
+	MemoryContext fold;			/* emptied whenever groups are stored */
+	HTAB	   *counted;		/* the counters by id and version */
+	HTAB	   *rankings;		/* the rankings by board and window */
+	LbCounted  *first;			/* all of them */
+	LbCounted  *last_used;
+	struct lbgroup_hash *groups;
+	struct lbmove_hash *moves;	/* only while groups are being stored */
+	int64		events;
+	bool		rereads_buckets;	/* groups come from lb.bucket itself */
+} LbRound;
+
+/* A row of the log, as a round reads it. */
+typedef struct LbLogged
+{
+	int64		counter_id;
+	int16		version;
+	int64		delta;
+	TimestampTz event_time;
+	TimestampTz ingest_time;
+	int64		event_id;
+	char		kind;
+	LbText		member;
+} LbLogged;
+
+/* fold.c */
+extern LbRound *lb_round_begin(void);
+extern void lb_round_event(LbRound *round, const LbLogged *event);
+extern void lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
+							LbWindow bucket, int16 late, const LbAccum *accum);
+extern void lb_round_flush(LbRound *round);
+
+/* ranking.c */
+extern LbCounted *lb_counted(LbRound *round, int64 counter_id, int16 version,
+							 int64 only_board);
+extern LbRanking *lb_ranking(LbRound *round, LbCounted *counted,
+							 LbCountedBoard *board, TimestampTz at);
+extern int64 lb_publish(LbRound *round);
+
+/* bucket.c, standing.c */
+extern void lb_store_groups(LbGroup **groups, int n);
+extern void lb_store_moves(LbMove **moves, int n);
+
+/* build.c */
+extern void lb_build_board(int64 counter_id, int64 board_id);
+
+#endif							/* LB_ROUND_H */

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * watermark.c
+ *	  Which transactions a round has counted.
+ *
+ * Event ids are drawn before their transactions commit, so no id can say how
+ * far counting has come; a snapshot can.  What a snapshot does not say is
+ * the transaction that took it: a round never counts the events of its own
+ * transaction, and its watermark lists that transaction as still under way,
+ * so that the next round does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "definition/gate.h"
+#include "projection/watermark.h"
+
+/* Parse "xmin:xmax:xip,xip,…", the text of a pg_snapshot. */
+static void
+parse_snapshot(const char *text, LbWatermark *mark)
+{
+	char	   *p;
+	int			room = 1;
+
+	for (const char *c = text; *c != '\0'; c++)
+		room += *c == ',';
+	mark->xmin = strtoull(text, &p, 10);
+	mark->xmax = strtoull(p + 1, &p, 10);
+	mark->xip = palloc((room + 1) * sizeof(uint64));	/* one more for our own */
+	mark->nxip = 0;
+	while (*p != '\0' && p[1] != '\0')
+		mark->xip[mark->nxip++] = strtoull(p + 1, &p, 10);
+}
+
+static char *
+format_snapshot(const LbWatermark *mark)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, UINT64_FORMAT ":" UINT64_FORMAT ":",
+					 mark->xmin, mark->xmax);
+	for (int i = 0; i < mark->nxip; i++)
+		appendStringInfo(&text, "%s" UINT64_FORMAT, i ? "," : "", mark->xip[i]);
+	return text.data;
+}
+
+/* Has the transaction been counted? */
+bool
+lb_watermark_has(const LbWatermark *mark, uint64 xid)
+{
+	if (xid >= mark->xmax)
+		return false;
+	for (int i = 0; i < mark->nxip; i++)
+		if (mark->xip[i] == xid)
+			return false;
+	return true;
+}
+
+/* Where the newest round came to; false, and nothing counted, before the first. */
+bool
+lb_watermark_read(LbWatermark *mark)
+{
+	static LbPlan plan = {
+		"SELECT r.snapshot::text, r.as_of, r.floor FROM lb.round r "
+		"ORDER BY r.number DESC LIMIT 1",
+		0
+	};
+	bool		found;
+	bool		isnull;
+
+	memset(mark, 0, sizeof(*mark));
+	mark->as_of = DT_NOBEGIN;
+	mark->floor = DT_NOBEGIN;
+	found = lb_run(&plan, NULL, NULL, false, 1, SPI_OK_SELECT) == 1;
+	if (found)
+	{
+		HeapTuple	row = SPI_tuptable->vals[0];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+
+		parse_snapshot(SPI_getvalue(row, desc, 1), mark);
+		mark->as_of = DatumGetTimestampTz(SPI_getbinval(row, desc, 2, &isnull));
+		mark->floor = DatumGetTimestampTz(SPI_getbinval(row, desc, 3, &isnull));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return found;
+}
+
+static void
+add_own_transaction(LbWatermark *mark)
+{
+	uint64		own = U64FromFullTransactionId(GetTopFullTransactionId());
+	int			i;
+
+	if (own >= mark->xmax)
+		return;
+	for (i = mark->nxip; i > 0 && mark->xip[i - 1] > own; i--)
+		mark->xip[i] = mark->xip[i - 1];
+	if (i > 0 && mark->xip[i - 1] == own)
+		elog(ERROR, "a snapshot lists the transaction that took it");
+	mark->xip[i] = own;
+	mark->nxip++;
+}
+
+/* Some transaction under way at the last round still is. */
+static bool
+keeps_stragglers(const LbWatermark *mark, const LbWatermark *before)
+{
+	for (int i = 0; i < before->nxip; i++)
+		if (!lb_watermark_has(mark, before->xip[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The watermark of the active snapshot, taken after the clock showed as_of.
+ * Whatever it leaves out either was under way at the round before, or got its
+ * number after that round's clock reading, and read its own clock later.
+ */
+void
+lb_watermark_take(LbWatermark *mark, const LbWatermark *before,
+				  TimestampTz as_of)
+{
+	static LbPlan plan = {"SELECT pg_current_snapshot()::text", 0};
+
+	lb_run(&plan, NULL, NULL, true, 1, SPI_OK_SELECT);
+	parse_snapshot(SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
+				   mark);
+	SPI_freetuptable(SPI_tuptable);
+	add_own_transaction(mark);
+	mark->as_of = as_of;
+	mark->floor = keeps_stragglers(mark, before) ? before->floor : before->as_of;
+}
+
+/* Stop before xid, which is not above the oldest transaction under way. */
+void
+lb_watermark_cut(LbWatermark *mark, const LbWatermark *before, uint64 xid)
+{
+	mark->xmin = xid;
+	mark->xmax = xid;
+	mark->nxip = 0;
+	mark->as_of = before->as_of;
+	mark->floor = before->floor;
+}
+
+/* The round's row: with it everything that the round did becomes visible. */
+void
+lb_watermark_write(const LbWatermark *mark, int64 number, int64 events,
+				   int64 rankings)
+{
+	static LbPlan plan = {
+		"INSERT INTO lb.round (number, snapshot, as_of, floor, events, rankings) "
+		"VALUES ($1, $2::pg_snapshot, $3, $4, $5, $6)",
+		6, {INT8OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID}
+	};
+	Datum		values[6] = {Int64GetDatum(number),
+		CStringGetTextDatum(format_snapshot(mark)),
+		TimestampTzGetDatum(mark->as_of), TimestampTzGetDatum(mark->floor),
+	Int64GetDatum(events), Int64GetDatum(rankings)};
+
+	lb_run(&plan, values, NULL, false, 0, SPI_OK_INSERT);
+}

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * answer.h
+ *	  A reading of a ranking, and the answers given from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_ANSWER_H
+#define LB_ANSWER_H
+
+#include "leaderboard.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+
+#include "definition/gate.h"
+#include "definition/lookup.h"
+#include "histogram/histogram.h"
+#include "log/event.h"
+#include "projection/window.h"
+
+/*
+ * What every answer of one call shares: the ranking at the version that the
+ * call's snapshot sees.
+ */
+typedef struct LbReading
+{
+	LbBoard		board;
+	LbWindow	window;
+	int64		ranking_id;		/* zero if nothing fell into the window yet */
+	int64		population;
+	int64		version;
+	TimestampTz now;
+	TimestampTz as_of;			/* DT_NOBEGIN before the first round */
+	TimestampTz floor;
+	const LbHistogram *histogram;	/* NULL if nobody is on the board */
+	LbGate		gate;
+} LbReading;
+
+/* A member's entry in board order. */
+typedef struct LbEntry
+{
+	LbText		member;
+	int64		value;
+	TimestampTz reached_at;
+} LbEntry;
+
+/*
+ * Where a value stands, as far as the board can say exactly: how many
+ * members, and how many values, are strictly better, and the place in board
+ * order; place is zero where it is not known, and so is everything when
+ * exact is false.
+ */
+typedef struct LbPlace
+{
+	bool		exact;
+	int64		better;
+	int64		better_values;
+	int64		place;
+} LbPlace;
+
+/* lb_answer's columns. */
+#define LB_ANSWER_COLUMNS	18
+
+/* reading.c */
+extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
+							 int board_arg, int scope_arg, int at_arg);
+extern void lb_reading_end(LbReading *reading);
+extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
+extern const char *lb_reading_state(const LbReading *reading);
+
+/* newest.c */
+typedef struct LbNewest
+{
+	int64		number;			/* zero before the first round */
+	TimestampTz as_of;
+	TimestampTz floor;
+} LbNewest;
+
+extern LbNewest lb_newest_round(void);
+
+/* answer.c: one builder for every function */
+extern void lb_answer_ranked(const LbReading *reading, const LbEntry *entry,
+							 const LbPlace *place, Datum *values, bool *nulls);
+extern void lb_answer_unranked(const LbReading *reading, LbText member,
+							   Datum *values, bool *nulls);
+extern void lb_answer_value(const LbReading *reading, int64 value,
+							const LbPlace *place, Datum *values, bool *nulls);
+extern void lb_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+
+/* arguments.c */
+extern int	lb_rows_arg(FunctionCallInfo fcinfo, int argno, const char *name,
+						int if_null);
+extern LbText *lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n);
+extern LbText lb_text_arg(FunctionCallInfo fcinfo, int argno);
+
+/* order.c */
+extern bool lb_order_find(const LbReading *reading, LbText member,
+						  LbEntry *entry);
+extern LbPlace lb_order_place(const LbReading *reading, const LbEntry *entry);
+extern LbPlace lb_order_place_of_value(const LbReading *reading, int64 value);
+extern int	lb_order_page(const LbReading *reading, int64 first, int n,
+						  LbEntry *entries, LbPlace *places);
+extern int	lb_order_beside(const LbReading *reading, const LbEntry *entry,
+							bool ahead, int n, LbEntry *entries);
+extern int	lb_order_compare(const LbReading *reading, const LbEntry *a,
+							 const LbEntry *b);
+
+#endif							/* LB_ANSWER_H */

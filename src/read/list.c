@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * list.c
+ *	  Stretches of a board: lb_top, lb_page, lb_around.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "miscadmin.h"
+
+#include "read/answer.h"
+
+PG_FUNCTION_INFO_V1(lb_top);
+PG_FUNCTION_INFO_V1(lb_page);
+PG_FUNCTION_INFO_V1(lb_around);
+
+static void
+put_entry(FunctionCallInfo fcinfo, const LbReading *reading,
+		  const LbEntry *entry, const LbPlace *place)
+{
+	Datum		values[LB_ANSWER_COLUMNS];
+	bool		nulls[LB_ANSWER_COLUMNS];
+
+	lb_answer_ranked(reading, entry, place, values, nulls);
+	lb_put_row(fcinfo, values, nulls);
+}
+
+static void
+put_page(FunctionCallInfo fcinfo, const LbReading *reading, int64 first, int n)
+{
+	LbEntry    *entries = palloc(n * sizeof(LbEntry));
+	LbPlace    *places = palloc(n * sizeof(LbPlace));
+
+	n = lb_order_page(reading, first, n, entries, places);
+	for (int i = 0; i < n; i++)
+		put_entry(fcinfo, reading, &entries[i], &places[i]);
+}
+
+/* lb_top(board, n, scope, at) */
+Datum
+lb_top(PG_FUNCTION_ARGS)
+{
+	LbReading	reading;
+	int			n = lb_rows_arg(fcinfo, 1, "n", 10);
+
+	lb_materialize(fcinfo);
+	lb_reading_begin(&reading, fcinfo, 0, 2, 3);
+	put_page(fcinfo, &reading, 1, n);
+	lb_reading_end(&reading);
+	return (Datum) 0;
+}
+
+/* lb_page(board, first, n, scope, at) */
+Datum
+lb_page(PG_FUNCTION_ARGS)
+{
+	LbReading	reading;
+	int64		first;
+	int			n = lb_rows_arg(fcinfo, 2, "n", 10);
+
+	lb_check_not_null(fcinfo, 1, "first");
+	first = PG_GETARG_INT64(1);
+	if (first < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"first\" must be at least 1"),
+				 errhint("The best place is 1.")));
+	lb_materialize(fcinfo);
+	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	put_page(fcinfo, &reading, first, n);
+	lb_reading_end(&reading);
+	return (Datum) 0;
+}
+
+static void
+put_placed(FunctionCallInfo fcinfo, const LbReading *reading, const LbEntry *entry)
+{
+	LbPlace		place = lb_order_place(reading, entry);
+
+	CHECK_FOR_INTERRUPTS();
+	put_entry(fcinfo, reading, entry, &place);
+}
+
+static void
+put_around(FunctionCallInfo fcinfo, const LbReading *reading,
+		   const LbEntry *entry, int n)
+{
+	LbEntry    *beside = palloc(n * sizeof(LbEntry));
+	int			found = lb_order_beside(reading, entry, true, n, beside);
+
+	while (found > 0)
+		put_placed(fcinfo, reading, &beside[--found]);
+	put_placed(fcinfo, reading, entry);
+	found = lb_order_beside(reading, entry, false, n, beside);
+	for (int i = 0; i < found; i++)
+		put_placed(fcinfo, reading, &beside[i]);
+}
+
+/* lb_around(board, member, n, scope, at) */
+Datum
+lb_around(PG_FUNCTION_ARGS)
+{
+	LbReading	reading;
+	LbText		member = lb_text_arg(fcinfo, 1);
+	LbEntry		entry;
+	int			n = lb_rows_arg(fcinfo, 2, "n", 5);
+
+	lb_check_not_null(fcinfo, 1, "member");
+	lb_materialize(fcinfo);
+	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	if (lb_order_find(&reading, member, &entry))
+		put_around(fcinfo, &reading, &entry, n);
+	else
+	{
+		Datum		values[LB_ANSWER_COLUMNS];
+		bool		nulls[LB_ANSWER_COLUMNS];
+
+		lb_answer_unranked(&reading, member, values, nulls);
+		lb_put_row(fcinfo, values, nulls);
+	}
+	lb_reading_end(&reading);
+	return (Datum) 0;
+}

@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * value.c
+ *	  What a member has: lb_value, lb_values.
+ *
+ * Read from the member's buckets in the window, so any period can be asked
+ * for, with a board or without.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "projection/accum.h"
+#include "projection/columns.h"
+#include "read/answer.h"
+
+PG_FUNCTION_INFO_V1(lb_value);
+PG_FUNCTION_INFO_V1(lb_values);
+
+#define EQ " OPERATOR(pg_catalog.=) "
+
+/* member, value, value_low, value_high, late, version, as_of, stale */
+#define VALUE_COLUMNS	8
+
+/* A counter that no board says otherwise of is stale after this long. */
+#define FRESHNESS_DEFAULT	(5 * USECS_PER_SEC)
+
+typedef struct ValueReading
+{
+	LbCounter	counter;
+	LbPeriod	period;
+	LbWindow	window;
+	int64		version;
+	int64		freshness;
+	TimestampTz now;
+	LbNewest	newest;
+	LbGate		gate;
+} ValueReading;
+
+static int64
+counter_version(int64 counter_id)
+{
+	static LbPlan plan = {
+		"SELECT v.version FROM lb.version v WHERE v.counter_id" EQ "$1 "
+		"AND v.ranking_id" EQ "0 ORDER BY v.version DESC LIMIT 1",
+		1, {INT8OID}
+	};
+	Datum		values[1] = {Int64GetDatum(counter_id)};
+	bool		isnull;
+
+	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
+		return 0;
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+									   SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* What the most demanding of its boards asks. */
+static int64
+counter_freshness(int64 counter_id)
+{
+	LbBoard    *boards;
+	int			n = lb_get_boards(counter_id, 0, &boards);
+	int64		freshness = n > 0 ? boards[0].freshness : FRESHNESS_DEFAULT;
+
+	for (int i = 1; i < n; i++)
+		freshness = Min(freshness, boards[i].freshness);
+	return freshness;
+}
+
+/* (counter, member or members, period, at) */
+static void
+begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
+{
+	char	   *name;
+	TimestampTz at;
+
+	lb_check_not_null(fcinfo, 0, "counter");
+	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	reading->period = PG_ARGISNULL(2) ? LB_PERIOD_ALL :
+		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	reading->now = GetCurrentTimestamp();
+	at = PG_ARGISNULL(3) ? reading->now : PG_GETARG_TIMESTAMPTZ(3);
+	if (TIMESTAMP_NOT_FINITE(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"at\" must be a finite instant"),
+				 errhint("Give an instant inside the window, or NULL for the current one.")));
+	lb_gate_enter(&reading->gate);
+	lb_spi_connect();
+	lb_get_counter(name, &reading->counter);
+	reading->window = lb_window(reading->period, at, reading->counter.zone);
+	reading->newest = lb_newest_round();
+	reading->version = counter_version(reading->counter.counter_id);
+	reading->freshness = counter_freshness(reading->counter.counter_id);
+}
+
+static void
+end_values(ValueReading *reading)
+{
+	lb_spi_finish();
+	lb_gate_leave(&reading->gate);
+}
+
+/* What the member's buckets in the window add up to: in time, and late. */
+static void
+read_buckets(const ValueReading *reading, LbText member, LbAccum *in_time,
+			 LbAccum *late)
+{
+	static LbPlan plan = {
+		"SELECT b.late, b.n, b.value, b.wide, b.moved, b.reached_at, b.last_id "
+		"FROM lb.bucket b WHERE b.counter_id" EQ "$1 AND b.version" EQ "$2 "
+		"AND b.member" EQ "$3 AND b.opens OPERATOR(pg_catalog.>=) $4 "
+		"AND b.opens OPERATOR(pg_catalog.<) $5",
+		5, {INT8OID, INT2OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID}
+	};
+	Datum		values[5] = {Int64GetDatum(reading->counter.counter_id),
+		Int16GetDatum(reading->counter.version),
+		PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
+		TimestampTzGetDatum(reading->window.opens),
+	TimestampTzGetDatum(reading->window.closes)};
+	uint64		found = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
+
+	for (uint64 i = 0; i < found; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		LbAccum		accum;
+		bool		isnull;
+		int16		set = DatumGetInt16(SPI_getbinval(row, desc, 1, &isnull));
+
+		lb_read_accum(row, desc, 2, &accum);
+		lb_accum_merge(reading->counter.op,
+					   set & LB_LATE(reading->period) ? late : in_time, &accum);
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+static int64
+bigint_of(const LbAccum *accum, LbText member)
+{
+	if (!lb_accum_fits(accum))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the sum of member \"%s\" does not fit bigint", member.data),
+				 errhint("lb.poison shows the sum; events that bring it back into range bring the member back.")));
+	return (int64) accum->value;
+}
+
+static void
+value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls)
+{
+	LbAccum		in_time = {0};
+	LbAccum		late = {0};
+
+	read_buckets(reading, member, &in_time, &late);
+	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
+	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
+	nulls[1] = nulls[2] = nulls[3] = in_time.n == 0;
+	if (in_time.n > 0)
+		values[1] = values[2] = values[3] = Int64GetDatum(bigint_of(&in_time, member));
+	/* nothing late is a sum of zero, but no score at all */
+	nulls[4] = late.n == 0 && reading->counter.op != LB_SUM;
+	values[4] = Int64GetDatum(bigint_of(&late, member));
+	values[5] = Int64GetDatum(reading->version);
+	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
+	values[6] = TimestampTzGetDatum(reading->newest.as_of);
+	values[7] = BoolGetDatum(nulls[6] ||
+							 reading->now - reading->newest.as_of > reading->freshness);
+}
+
+Datum
+lb_value(PG_FUNCTION_ARGS)
+{
+	ValueReading reading;
+	TupleDesc	desc;
+	Datum		values[VALUE_COLUMNS];
+	bool		nulls[VALUE_COLUMNS];
+	Datum		row;
+
+	lb_check_not_null(fcinfo, 1, "member");
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "lb_value must return a row");
+	desc = BlessTupleDesc(desc);
+	begin_values(&reading, fcinfo);
+	value_row(&reading, lb_text_arg(fcinfo, 1), values, nulls);
+	row = PointerGetDatum(SPI_returntuple(heap_form_tuple(desc, values, nulls),
+										  desc));
+	end_values(&reading);
+	PG_RETURN_DATUM(row);
+}
+
+Datum
+lb_values(PG_FUNCTION_ARGS)
+{
+	ValueReading reading;
+	LbText	   *members;
+	int			n;
+
+	members = lb_members_arg(fcinfo, 1, &n);
+	lb_materialize(fcinfo);
+	begin_values(&reading, fcinfo);
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[VALUE_COLUMNS];
+		bool		nulls[VALUE_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		value_row(&reading, members[i], values, nulls);
+		lb_put_row(fcinfo, values, nulls);
+	}
+	end_values(&reading);
+	return (Datum) 0;
+}
