@@ -40,11 +40,11 @@ SELECT format(E'        %s points, %s: rank %s to %s of %s, top %s %% to %s %%',
         round((100.0 * rank_low / population)::numeric, 1), round((100.0 * rank_high / population)::numeric, 1))
     FROM lb_rank('weekly', :'deep');
 
--- Everybody: the same kind of histogram that the board keeps, in wider buckets.
+-- Everybody: the histogram that the board keeps, made here from the games.
 SELECT format(E'\n  %sHow this week''s points are spread%s\n', :'bold', :'plain');
 SELECT '  ' || line
     FROM (
-        SELECT lb_histogram_chart(lb_histogram_agg(points, 32, 100000), 32) AS chart
+        SELECT lb_histogram_chart(lb_histogram_agg(points), 32) AS chart
         FROM (
             SELECT sum(points)::bigint AS points FROM sample.game
             WHERE played_at >= date_trunc('week', now(), 'Europe/Berlin')
