@@ -473,7 +473,7 @@ CREATE FUNCTION lb._tenant_id(tenant text) RETURNS integer
 DECLARE
 	found_id integer;
 BEGIN
-	IF tenant = 'default' THEN
+	IF tenant = 'default' AND NOT EXISTS (SELECT FROM lb.tenant t WHERE t.tenant = 'default') THEN
 		INSERT INTO lb.tenant (tenant, timezone) VALUES ('default', 'UTC')
 			ON CONFLICT DO NOTHING;
 	END IF;
