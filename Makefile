@@ -11,6 +11,7 @@ SQL_PARTS = \
 	src/definition/tables.sql \
 	src/definition/definition.sql \
 	src/log/log.sql \
+	src/ranktree/ranktree.sql \
 	src/projection/projection.sql \
 	src/read/read.sql \
 	src/schedule/schedule.sql \
@@ -28,6 +29,8 @@ OBJS = \
 	src/histogram/histogram_chart.o \
 	src/definition/gate.o \
 	src/definition/lookup.o \
+	src/definition/probe.o \
+	src/definition/cache.o \
 	src/log/lock.o \
 	src/log/leaf.o \
 	src/log/claim.o \
@@ -35,11 +38,27 @@ OBJS = \
 	src/log/admit.o \
 	src/log/submit.o \
 	src/log/json.o \
+	src/ranktree/ranktree_page.o \
+	src/ranktree/ranktree_encode.o \
+	src/ranktree/ranktree_store.o \
+	src/ranktree/ranktree_search.o \
+	src/ranktree/ranktree_cursor.o \
+	src/ranktree/ranktree_run.o \
+	src/ranktree/ranktree_pack.o \
+	src/ranktree/ranktree_build.o \
+	src/ranktree/ranktree_apply.o \
+	src/ranktree/ranktree_check.o \
+	src/ranktree/cache.o \
+	src/ranktree/pages.o \
+	src/ranktree/pages_write.o \
 	src/projection/window.o \
 	src/projection/accum.o \
 	src/projection/columns.o \
 	src/projection/fold.o \
+	src/projection/moves.o \
 	src/projection/ranking.o \
+	src/projection/publish.o \
+	src/projection/head.o \
 	src/projection/bucket.o \
 	src/projection/standing.o \
 	src/projection/watermark.o \
@@ -49,6 +68,7 @@ OBJS = \
 	src/projection/build.o \
 	src/read/arguments.o \
 	src/read/reading.o \
+	src/read/check.o \
 	src/read/answer.o \
 	src/read/order.o \
 	src/read/rank.o \

@@ -426,6 +426,20 @@ CREATE INDEX board_counter ON lb.board (counter_id);
 COMMENT ON TABLE lb.board IS
 'One row a board: the members of one counter, ranked in one period.';
 
+/* Backends, also those of a standby, forget what they have cached. */
+CREATE FUNCTION lb._definition_changed() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_definition_changed';
+
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.tenant
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.counter_version
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.counter
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.board
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+
 SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
@@ -662,7 +676,7 @@ BEGIN
 	d.direction := lb._one_of('direction', coalesce(d.direction, CASE op WHEN 'min' THEN 'asc' ELSE 'desc' END),
 							  'desc', 'asc');
 	d.ties := lb._one_of('ties', coalesce(d.ties, 'competition'), 'competition', 'dense', 'ordinal');
-	d.ranks := lb._one_of('ranks', coalesce(d.ranks, 'bounded'), 'bounded');
+	d.ranks := lb._one_of('ranks', coalesce(d.ranks, 'exact'), 'exact', 'bounded');
 	d.head := coalesce(d.head, 2000);
 	d.buckets := coalesce(d.buckets, 128);
 	d.ceiling := coalesce(d.ceiling, 1000000000000);
@@ -811,13 +825,13 @@ COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigi
 'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
 
 CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
-		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'bounded',
+		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'exact',
 		head integer DEFAULT 2000, buckets integer DEFAULT 128, ceiling bigint DEFAULT 1000000000000,
 		freshness interval DEFAULT '5 seconds', keep_versions interval DEFAULT '5 minutes',
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean) IS
-'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: bounded, exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
 
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
@@ -1080,6 +1094,17 @@ CREATE FUNCTION @extschema@.lb_submit_json(events jsonb, strict boolean DEFAULT 
 	LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 500 AS 'MODULE_PATHNAME', 'lb_submit_json';
 COMMENT ON FUNCTION @extschema@.lb_submit_json(jsonb, boolean) IS
 'Appends events given as a JSON array of {counter, member, delta, key, event_time, actor, source}, of one or several counters. delta: a whole number or a string of digits. event_time: ISO 8601 with its offset, such as 2026-12-01T09:30:00+01:00. An unknown field is rejected as bad_field, an unknown counter as counter_unknown. Rows as lb_submit_batch(). 22023 if it is no array or has more than 10,000 elements.';
+/* The pages of every ranking's tree; README.md publishes what is in them. */
+CREATE TABLE lb.page (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	page_id bigint NOT NULL,
+	body bytea NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, page_id)
+);
+ALTER TABLE lb.page ALTER COLUMN body SET STORAGE PLAIN;
+COMMENT ON TABLE lb.page IS
+'The order of every ranking: the pages of its counted tree. A page is written once and never changed; lb.version names the root of each version.';
 /*
  * The projections: derived from the log, never dumped, rebuilt by the code
  * that counts.  counter_id leads every key.
@@ -1123,6 +1148,8 @@ CREATE TABLE lb.bucket (
 COMMENT ON TABLE lb.bucket IS
 'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
 
+CREATE SEQUENCE lb.ranking_id_seq;
+
 CREATE TABLE lb.ranking (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
@@ -1140,17 +1167,22 @@ CREATE TABLE lb.version (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
 	version bigint NOT NULL,
+	root bigint NOT NULL,
+	next_page bigint NOT NULL,
 	population bigint NOT NULL,
+	owes boolean NOT NULL,
+	made_at timestamptz NOT NULL,
 	histogram @extschema@.lb_histogram,
+	superseded bigint[],
 	PRIMARY KEY (counter_id, ranking_id, version)
 );
+CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it; ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
-	rank_key bigint,
 	value bigint,
 	reached_at timestamptz NOT NULL,
 	last_id bigint,
@@ -1158,12 +1190,22 @@ CREATE TABLE lb.standing (
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
 	PRIMARY KEY (counter_id, ranking_id, member)
-) WITH (fillfactor = 90);
-CREATE INDEX standing_order ON lb.standing (counter_id, ranking_id, rank_key, reached_at, member)
-	WHERE rank_key IS NOT NULL;
+) WITH (fillfactor = 85);
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
-'A member''s value in a ranking. rank_key orders from the best up, whatever the direction; NULL, with value, while the sum does not fit bigint and stands in wide.';
+'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+
+CREATE TABLE lb.moved (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	version bigint NOT NULL,
+	value bigint,
+	reached_at timestamptz,
+	member text COLLATE "C" NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member, version)
+);
+COMMENT ON TABLE lb.moved IS
+'What a member had in a ranking before the version that moved it; NULL if it was not on the board. With lb.standing it tells every member''s value at every version kept.';
 
 CREATE VIEW lb.poison AS
 	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
@@ -1197,6 +1239,12 @@ BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
 		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.moved m USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
+	DELETE FROM lb.page p USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
 	DELETE FROM lb.version v USING lb.ranking r
 		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
 		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
@@ -1225,7 +1273,45 @@ CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
 
 /*
- * The household of the loop: partitions a week ahead, and old rounds away.
+ * Collect what no kept version reaches.  The newest version made before the
+ * time from which versions are kept was current at that time and stays; what
+ * came before it goes, and with it the pages that were superseded up to it.
+ */
+CREATE FUNCTION lb._collect() RETURNS bigint
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	due record;
+	collected bigint := 0;
+BEGIN
+	FOR due IN
+		SELECT v.counter_id, v.ranking_id, max(v.version) AS version
+		FROM lb.version v
+		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+		JOIN lb.board b ON b.board_id = r.board_id
+		WHERE v.owes AND v.made_at < clock_timestamp() - b.keep_versions
+		GROUP BY v.counter_id, v.ranking_id
+	LOOP
+		DELETE FROM lb.page p
+			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+				   AND v.version <= due.version AND v.owes) s
+			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
+		DELETE FROM lb.moved m
+			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= due.version;
+		DELETE FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < due.version;
+		UPDATE lb.version v SET owes = false, superseded = NULL
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
+		collected := collected + 1;
+	END LOOP;
+	RETURN collected;
+END
+$$;
+
+/*
+ * The household of the loop: partitions a week ahead, old versions and old rounds away.
  * Of these one each quarter of an hour stays, the grain of the world's window
  * boundaries, to say from which round on a window that nobody opened was new.
  */
@@ -1244,6 +1330,7 @@ BEGIN
 	EXCEPTION WHEN lock_not_available THEN
 		NULL;	/* the next minute tries again; the default partition serves until then */
 	END;
+	PERFORM lb._collect();
 	DELETE FROM lb.round r
 		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
 			   FROM lb.round o
@@ -1301,7 +1388,7 @@ CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
 COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and at most "head" index entries. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
 
 CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -1313,19 +1400,19 @@ CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
 COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
-'The best n (1 to 1,000, and at most the board''s head) in board order, as lb_answer. Costs n index entries. Errors as lb_rank().';
+'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
 COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
-'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; none beyond the board''s head. Costs first + n index entries. 22023 for a first below 1; otherwise as lb_rank().';
+'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
 COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
-'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board. Costs as lb_rank() for each row. Errors as lb_rank().';
+'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
@@ -1349,7 +1436,7 @@ CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', a
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
 COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
-'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row. Errors as lb_rank().';
+'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
@@ -1372,6 +1459,108 @@ CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text 
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_values';
 COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
+
+/* The inner parts of lb_check: one tree re-summed, one tree read whole. */
+CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint, entries bigint, OUT problem text)
+	RETURNS SETOF text
+	LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_check_ranking';
+
+CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root bigint,
+		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
+
+/*
+ * Is a ranking what its parts say?  Its tree against itself, against the
+ * standings sorted by plain SQL, and the standings against the buckets.
+ */
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	v lb.version;
+	members bigint;
+	expected bigint;
+	wrong bigint;
+BEGIN
+	SELECT * INTO v FROM lb.version n
+		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
+	SELECT count(*) FILTER (WHERE s.value IS NOT NULL) INTO members FROM lb.standing s
+		WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	IF v.population <> members THEN
+		RETURN NEXT format('version %s says %s members, the standings hold %s', v.version, v.population, members);
+	END IF;
+
+	expected := members;
+	IF b.ranks = 'bounded' THEN
+		SELECT count(*) INTO expected FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root);
+		IF expected < least(members, b.head) THEN
+			RETURN NEXT format('the head holds %s entries, fewer than %s', expected, least(members, b.head));
+		END IF;
+		IF v.histogram IS DISTINCT FROM
+			(SELECT coalesce(@extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling), v.histogram) FROM lb.standing s
+			 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) THEN
+			RETURN NEXT 'the histogram is not that of the standings';
+		END IF;
+	END IF;
+	RETURN QUERY SELECT c.problem FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root, expected) c;
+
+	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+		FULL JOIN (SELECT s.member, s.value, s.reached_at,
+						  row_number() OVER (ORDER BY CASE WHEN b.direction = 'desc' THEN ~s.value ELSE s.value END,
+											 s.reached_at, s.member) AS place
+				   FROM lb.standing s
+				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
+		ON s.member = e.member COLLATE "C"
+		WHERE (s.place <= expected OR s.place IS NULL)
+		AND (s.place, s.value, s.reached_at) IS DISTINCT FROM
+			(e.place, CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at);
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s entries of the tree differ from the standings in order', wrong);
+	END IF;
+
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.member,
+				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
+		 FROM lb.bucket u
+		 WHERE u.counter_id = r.counter_id AND u.opens >= r.opens AND u.opens < r.closes
+		 AND u.late & (1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1) = 0
+		 GROUP BY u.member) u
+		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
+				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
+		WHERE s.value IS DISTINCT FROM u.value;
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s standings differ from the buckets of the window', wrong);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION lb._check(board text) RETURNS TABLE (problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
+	b lb.board;
+	r lb.ranking;
+	op text;
+BEGIN
+	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
+	SELECT v.operator INTO op FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
+	END LOOP;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_check(text) IS
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
 /*
  * Thin glue to pg_cron, which lives in one database of a cluster and starts
  * jobs no more often than every minute before its version 1.5.  The job is

@@ -16,8 +16,12 @@
 /* A result set that is materialised; renamed in 16, and 15 has both names. */
 #if PG_VERSION_NUM >= 160000
 #define lb_materialize(fcinfo)	InitMaterializedSRF((fcinfo), 0)
+#define lb_materialize_scalars(fcinfo) \
+	InitMaterializedSRF((fcinfo), MAT_SRF_USE_EXPECTED_DESC)
 #else
 #define lb_materialize(fcinfo)	SetSingleFuncCall((fcinfo), 0)
+#define lb_materialize_scalars(fcinfo) \
+	SetSingleFuncCall((fcinfo), SRF_SINGLE_USE_EXPECTED)
 #endif
 
 /* 18 added instrumentation to index scans. */
@@ -27,6 +31,13 @@
 #else
 #define lb_index_beginscan(heap, index, snapshot, nkeys) \
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
+#endif
+
+/* 18 asks whether a deferrable key will do. */
+#if PG_VERSION_NUM >= 180000
+#define lb_primary_key(rel)		RelationGetPrimaryKeyIndex((rel), false)
+#else
+#define lb_primary_key(rel)		RelationGetPrimaryKeyIndex(rel)
 #endif
 
 #endif							/* LB_COMPAT_H */

@@ -24,4 +24,7 @@
 /* leaderboard.tenant: the tenant of a name written without "tenant/". */
 extern char *lb_tenant;
 
+/* leaderboard.page_cache_size, in kilobytes. */
+extern int	lb_page_cache_size;
+
 #endif							/* LEADERBOARD_H */

@@ -13,6 +13,7 @@
 PG_MODULE_MAGIC;
 
 char	   *lb_tenant = NULL;
+int			lb_page_cache_size = 0;
 
 void		_PG_init(void);
 
@@ -27,6 +28,16 @@ _PG_init(void)
 							   PGC_USERSET,
 							   0,
 							   NULL, NULL, NULL);
+
+	DefineCustomIntVariable("leaderboard.page_cache_size",
+							"Memory in which a session keeps pages of rankings.",
+							"Takes effect when the session reads its first ranking.",
+							&lb_page_cache_size,
+							8192,
+							128, 1048576,
+							PGC_USERSET,
+							GUC_UNIT_KB,
+							NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("leaderboard");
 }

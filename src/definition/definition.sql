@@ -227,7 +227,7 @@ BEGIN
 	d.direction := lb._one_of('direction', coalesce(d.direction, CASE op WHEN 'min' THEN 'asc' ELSE 'desc' END),
 							  'desc', 'asc');
 	d.ties := lb._one_of('ties', coalesce(d.ties, 'competition'), 'competition', 'dense', 'ordinal');
-	d.ranks := lb._one_of('ranks', coalesce(d.ranks, 'bounded'), 'bounded');
+	d.ranks := lb._one_of('ranks', coalesce(d.ranks, 'exact'), 'exact', 'bounded');
 	d.head := coalesce(d.head, 2000);
 	d.buckets := coalesce(d.buckets, 128);
 	d.ceiling := coalesce(d.ceiling, 1000000000000);
@@ -376,13 +376,13 @@ COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigi
 'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
 
 CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
-		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'bounded',
+		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'exact',
 		head integer DEFAULT 2000, buckets integer DEFAULT 128, ceiling bigint DEFAULT 1000000000000,
 		freshness interval DEFAULT '5 seconds', keep_versions interval DEFAULT '5 minutes',
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean) IS
-'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: bounded, exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
 
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';

@@ -300,7 +300,8 @@ lb_get_counter(const char *name, LbCounter *counter)
 
 #define BOARD_COLUMNS \
 	"b.board_id, b.counter_id, b.period, b.direction, b.ties, b.head, " \
-	"b.buckets, b.ceiling, b.freshness, v.lateness, v.operator, t.timezone " \
+	"b.buckets, b.ceiling, b.freshness, v.lateness, v.operator, t.timezone, " \
+	"b.ranks, b.keep_versions " \
 	"FROM lb.board b " \
 	"JOIN lb.tenant t ON t.tenant_id" EQ "b.tenant_id " \
 	"JOIN lb.counter c ON c.counter_id" EQ "b.counter_id " \
@@ -324,6 +325,8 @@ read_board(uint64 row, LbBoard *board)
 	board->lateness = span_column(row, 10, 0);
 	board->op = parse_operator(text_column(row, 11));
 	board->zone = get_zone(text_column(row, 12));
+	board->bounded = strcmp(text_column(row, 13), "bounded") == 0;
+	board->keeps_versions = span_column(row, 14, 0) > 0;
 }
 
 void

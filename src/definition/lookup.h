@@ -64,6 +64,8 @@ typedef struct LbBoard
 	LbPeriod	period;
 	bool		descending;
 	LbTies		ties;
+	bool		bounded;		/* exact up to head only */
+	bool		keeps_versions;	/* for any time at all */
 	int32		head;
 	int32		buckets;
 	int64		ceiling;
@@ -91,5 +93,22 @@ extern void lb_get_counter_version(int64 counter_id, int16 version,
 								   LbCounter *counter);
 extern void lb_get_board(const char *name, LbBoard *board);
 extern int	lb_get_boards(int64 counter_id, int64 board_id, LbBoard **boards);
+
+/*
+ * The key by which a ranking is sorted, best first.  Complementing the bits
+ * where negating would do keeps the lowest bigint in its place.
+ */
+static inline int64
+lb_rank_key(const LbBoard *board, int64 value)
+{
+	return board->descending ? ~value : value;
+}
+
+/* And back. */
+static inline int64
+lb_rank_value(const LbBoard *board, int64 rank_key)
+{
+	return board->descending ? ~rank_key : rank_key;
+}
 
 #endif							/* LB_LOOKUP_H */

@@ -70,6 +70,20 @@ CREATE INDEX board_counter ON lb.board (counter_id);
 COMMENT ON TABLE lb.board IS
 'One row a board: the members of one counter, ranked in one period.';
 
+/* Backends, also those of a standby, forget what they have cached. */
+CREATE FUNCTION lb._definition_changed() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_definition_changed';
+
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.tenant
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.counter_version
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.counter
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON lb.board
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._definition_changed();
+
 SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');

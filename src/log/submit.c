@@ -13,6 +13,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "definition/cache.h"
 #include "definition/gate.h"
 #include "log/event.h"
 #include "log/submit.h"
@@ -144,9 +145,9 @@ lb_submit(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "lb_submit must return a row");
 
+	counter = *lb_cached_counter(name);
 	lb_gate_enter(&gate);
 	lb_spi_connect();
-	lb_get_counter(name, &counter);
 	lb_admit(&counter, &event, 1, LB_KIND_EVENT, lb_admission_time());
 	lb_spi_finish();
 	lb_gate_leave(&gate);
@@ -271,9 +272,9 @@ submit_batch(FunctionCallInfo fcinfo, char kind)
 	events = read_batch(fcinfo, &n);
 	name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_COUNTER));
 
+	counter = *lb_cached_counter(name);
 	lb_gate_enter(&gate);
 	lb_spi_connect();
-	lb_get_counter(name, &counter);
 	lb_admit(&counter, events, n, kind, lb_admission_time());
 	lb_spi_finish();
 	lb_gate_leave(&gate);

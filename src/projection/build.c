@@ -83,10 +83,9 @@ add_buckets(LbRound *round, int64 counter_id, int64 board_id)
 static void
 build_board(int64 counter_id, int64 board_id)
 {
-	LbRound    *round = lb_round_begin();
+	LbRound    *round = lb_round_begin(lb_next_round());
 
 	round->rereads_buckets = true;
-	round->number = lb_next_round();
 	add_buckets(round, counter_id, board_id);
 	lb_round_flush(round);
 	lb_publish(round);

@@ -89,15 +89,17 @@ typedef struct MoveEntry
 
 /* Begin to collect; everything lives in the current memory context. */
 LbRound *
-lb_round_begin(void)
+lb_round_begin(int64 number)
 {
 	LbRound    *round = palloc0(sizeof(LbRound));
 
+	round->number = number;
 	round->context = CurrentMemoryContext;
 	round->fold = AllocSetContextCreate(CurrentMemoryContext,
 										"leaderboard fold",
 										ALLOCSET_DEFAULT_SIZES);
 	round->groups = lbgroup_create(round->fold, 1024, NULL);
+	round->sorted = lb_moves_begin();
 	return round;
 }
 
@@ -271,7 +273,7 @@ lb_round_flush(LbRound *round)
 	if (!round->rereads_buckets)
 		lb_store_groups(groups, ngroups);
 	moves = sorted_moves(round, &nmoves);
-	lb_store_moves(moves, nmoves);
+	lb_store_moves(round, moves, nmoves);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(round->fold);

@@ -41,6 +41,8 @@ CREATE TABLE lb.bucket (
 COMMENT ON TABLE lb.bucket IS
 'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
 
+CREATE SEQUENCE lb.ranking_id_seq;
+
 CREATE TABLE lb.ranking (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
@@ -58,17 +60,22 @@ CREATE TABLE lb.version (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
 	version bigint NOT NULL,
+	root bigint NOT NULL,
+	next_page bigint NOT NULL,
 	population bigint NOT NULL,
+	owes boolean NOT NULL,
+	made_at timestamptz NOT NULL,
 	histogram @extschema@.lb_histogram,
+	superseded bigint[],
 	PRIMARY KEY (counter_id, ranking_id, version)
 );
+CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it; ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
 	ranking_id bigint NOT NULL,
-	rank_key bigint,
 	value bigint,
 	reached_at timestamptz NOT NULL,
 	last_id bigint,
@@ -76,12 +83,22 @@ CREATE TABLE lb.standing (
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
 	PRIMARY KEY (counter_id, ranking_id, member)
-) WITH (fillfactor = 90);
-CREATE INDEX standing_order ON lb.standing (counter_id, ranking_id, rank_key, reached_at, member)
-	WHERE rank_key IS NOT NULL;
+) WITH (fillfactor = 85);
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
-'A member''s value in a ranking. rank_key orders from the best up, whatever the direction; NULL, with value, while the sum does not fit bigint and stands in wide.';
+'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+
+CREATE TABLE lb.moved (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	version bigint NOT NULL,
+	value bigint,
+	reached_at timestamptz,
+	member text COLLATE "C" NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member, version)
+);
+COMMENT ON TABLE lb.moved IS
+'What a member had in a ranking before the version that moved it; NULL if it was not on the board. With lb.standing it tells every member''s value at every version kept.';
 
 CREATE VIEW lb.poison AS
 	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
@@ -115,6 +132,12 @@ BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
 		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.moved m USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
+	DELETE FROM lb.page p USING lb.ranking r
+		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
+		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
 	DELETE FROM lb.version v USING lb.ranking r
 		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
 		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
@@ -143,7 +166,45 @@ CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
 
 /*
- * The household of the loop: partitions a week ahead, and old rounds away.
+ * Collect what no kept version reaches.  The newest version made before the
+ * time from which versions are kept was current at that time and stays; what
+ * came before it goes, and with it the pages that were superseded up to it.
+ */
+CREATE FUNCTION lb._collect() RETURNS bigint
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	due record;
+	collected bigint := 0;
+BEGIN
+	FOR due IN
+		SELECT v.counter_id, v.ranking_id, max(v.version) AS version
+		FROM lb.version v
+		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+		JOIN lb.board b ON b.board_id = r.board_id
+		WHERE v.owes AND v.made_at < clock_timestamp() - b.keep_versions
+		GROUP BY v.counter_id, v.ranking_id
+	LOOP
+		DELETE FROM lb.page p
+			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+				   AND v.version <= due.version AND v.owes) s
+			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
+		DELETE FROM lb.moved m
+			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= due.version;
+		DELETE FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < due.version;
+		UPDATE lb.version v SET owes = false, superseded = NULL
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
+		collected := collected + 1;
+	END LOOP;
+	RETURN collected;
+END
+$$;
+
+/*
+ * The household of the loop: partitions a week ahead, old versions and old rounds away.
  * Of these one each quarter of an hour stays, the grain of the world's window
  * boundaries, to say from which round on a window that nobody opened was new.
  */
@@ -162,6 +223,7 @@ BEGIN
 	EXCEPTION WHEN lock_not_available THEN
 		NULL;	/* the next minute tries again; the default partition serves until then */
 	END;
+	PERFORM lb._collect();
 	DELETE FROM lb.round r
 		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
 			   FROM lb.round o

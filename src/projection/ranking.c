@@ -4,14 +4,13 @@
  *	  The counters, boards and rankings that a round touches.
  *
  * Each is read once a round.  A ranking that no event has fallen into before
- * is opened here; what changed is published as one new row of lb.version.
+ * is opened here.
  *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
 #include "catalog/pg_type.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "projection/round.h"
@@ -33,9 +32,6 @@ typedef struct RankingEntry
 	LbRankingKey key;
 	LbRanking  *ranking;
 } RankingEntry;
-
-/* The place of the histogram among the columns of lb.version. */
-#define LB_VERSION_HISTOGRAM	5
 
 typedef struct CountedEntry
 {
@@ -117,14 +113,16 @@ find_ranking_id(const LbBoard *board, TimestampTz opens)
 	return id;
 }
 
-/* Rankings of a counter are numbered by the round, which alone opens them. */
+/*
+ * The number comes from a sequence: it may never return, not even after a
+ * rollback or a drop, for pages are cached by it.
+ */
 static int64
 open_ranking(const LbBoard *board, LbWindow window)
 {
 	static LbPlan plan = {
 		"INSERT INTO lb.ranking (counter_id, ranking_id, board_id, scope, opens, closes) "
-		"SELECT $1, coalesce((SELECT max(r.ranking_id) FROM lb.ranking r "
-		"WHERE r.counter_id = $1), 0) + 1, $2, '', $3, $4 RETURNING ranking_id",
+		"VALUES ($1, nextval('lb.ranking_id_seq'), $2, '', $3, $4) RETURNING ranking_id",
 		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID}
 	};
 	Datum		values[4] = {Int64GetDatum(board->counter_id),
@@ -145,7 +143,7 @@ static void
 load_version(LbRanking *ranking)
 {
 	static LbPlan plan = {
-		"SELECT v.population, v.histogram FROM lb.version v "
+		"SELECT v.population, v.root, v.next_page, v.histogram FROM lb.version v "
 		"WHERE v.counter_id = $1 AND v.ranking_id = $2 "
 		"ORDER BY v.version DESC LIMIT 1",
 		2, {INT8OID, INT8OID}
@@ -154,17 +152,24 @@ load_version(LbRanking *ranking)
 	Int64GetDatum(ranking->ranking_id)};
 	bool		isnull;
 
-	if (lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1)
+	ranking->next_page = 1;
+	ranking->published = lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1;
+	if (ranking->published)
 	{
 		HeapTuple	row = SPI_tuptable->vals[0];
 		TupleDesc	desc = SPI_tuptable->tupdesc;
+		Datum		histogram = SPI_getbinval(row, desc, 4, &isnull);
 
+		if (!isnull)
+			ranking->histogram = lb_hist_load(histogram);
 		ranking->population = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-		ranking->histogram = lb_hist_load(SPI_getbinval(row, desc, 2, &isnull));
+		ranking->root = DatumGetInt64(SPI_getbinval(row, desc, 2, &isnull));
+		ranking->next_page = DatumGetInt64(SPI_getbinval(row, desc, 3, &isnull));
 	}
-	else
+	else if (ranking->board->bounded)
 		ranking->histogram = lb_hist_create(ranking->board->buckets,
 											ranking->board->ceiling);
+	ranking->size = ranking->population;
 	SPI_freetuptable(SPI_tuptable);
 }
 
@@ -209,78 +214,4 @@ lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		entry->ranking = load_ranking(round, counted, board);
 	board->ranking = entry->ranking;
 	return board->ranking;
-}
-
-/* One new row, and the one it supersedes away. */
-static void
-publish_ranking(const LbRanking *ranking, int64 version)
-{
-	static LbPlan insert = {
-		"INSERT INTO lb.version (counter_id, ranking_id, version, population, histogram) "
-		"VALUES ($1, $2, $3, $4, $5)",
-		5, {INT8OID, INT8OID, INT8OID, INT8OID, InvalidOid}
-	};
-	static LbPlan remove = {
-		"DELETE FROM lb.version v WHERE v.counter_id = $1 "
-		"AND v.ranking_id = $2 AND v.version < $3",
-		3, {INT8OID, INT8OID, INT8OID}
-	};
-	Datum		values[5] = {Int64GetDatum(ranking->board->counter_id),
-		Int64GetDatum(ranking->ranking_id), Int64GetDatum(version),
-		Int64GetDatum(ranking->population),
-	lb_hist_store(ranking->histogram)};
-	Oid			type = get_atttype(lb_relation_oid("version"), LB_VERSION_HISTOGRAM);
-
-	if (insert.argtypes[4] != type)
-	{
-		/* the first use, or the extension was created anew */
-		insert.argtypes[4] = type;
-		insert.plan = NULL;
-	}
-	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
-	lb_run(&remove, values, NULL, false, 0, SPI_OK_DELETE);
-}
-
-/* The counter's own line: version of its buckets. */
-static void
-publish_counter(int64 counter_id, int64 version)
-{
-	static LbPlan insert = {
-		"INSERT INTO lb.version (counter_id, ranking_id, version, population) "
-		"VALUES ($1, 0, $2, 0) ON CONFLICT DO NOTHING",
-		2, {INT8OID, INT8OID}
-	};
-	static LbPlan remove = {
-		"DELETE FROM lb.version v WHERE v.counter_id = $1 "
-		"AND v.ranking_id = 0 AND v.version < $2",
-		2, {INT8OID, INT8OID}
-	};
-	Datum		values[2] = {Int64GetDatum(counter_id), Int64GetDatum(version)};
-
-	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
-	lb_run(&remove, values, NULL, false, 0, SPI_OK_DELETE);
-}
-
-/* Make what the round moved visible as its version; how many rankings. */
-int64
-lb_publish(LbRound *round)
-{
-	int64		published = 0;
-
-	for (LbCounted *counted = round->first; counted != NULL; counted = counted->next)
-	{
-		if (counted->events > 0)
-			publish_counter(counted->counter.counter_id, round->number);
-		for (int i = 0; i < counted->nboards; i++)
-			for (LbRanking *ranking = counted->boards[i].rankings;
-				 ranking != NULL; ranking = ranking->next)
-			{
-				if (!ranking->changed)
-					continue;
-				publish_ranking(ranking, round->number);
-				counted->rankings++;
-			}
-		published += counted->rankings;
-	}
-	return published;
 }

@@ -99,6 +99,8 @@ begin_adoption(void)
 {
 	static const char *const script[] = {
 		"DELETE FROM lb.standing",
+		"DELETE FROM lb.page",
+		"DELETE FROM lb.moved",
 		"DELETE FROM lb.version",
 		"DELETE FROM lb.ranking",
 		"DELETE FROM lb.bucket",
@@ -121,7 +123,6 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		   bool everything, LbRefreshed *result, int64 counter_id)
 {
 	lb_news_count(round, before, now, everything);
-	round->number = lb_next_round();
 	result->events = round->events;
 	result->rankings = lb_publish(round);
 	lb_watermark_write(now, round->number, result->events, result->rankings);
@@ -176,7 +177,7 @@ run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
 	if (result->idle)
 		lb_watermark_write(&now, lb_next_round(), 0, 0);
 	else
-		count_news(lb_round_begin(), &before, &now, adopting, result, counter_id);
+		count_news(lb_round_begin(lb_next_round()), &before, &now, adopting, result, counter_id);
 }
 
 /*

@@ -23,7 +23,9 @@
 #include "histogram/histogram.h"
 #include "log/event.h"
 #include "projection/accum.h"
+#include "projection/moves.h"
 #include "projection/window.h"
+#include "ranktree/pages.h"
 
 /* Rows written by one statement. */
 #define LB_WRITE_ROWS	1000
@@ -35,8 +37,12 @@ typedef struct LbRanking
 	int64		ranking_id;
 	const LbBoard *board;
 	struct LbCounted *counted;
-	LbHistogram *histogram;
-	int64		population;
+	bool		published;		/* it has a version before this round's */
+	int64		root;
+	int64		next_page;
+	int64		size;			/* members on the board before the round */
+	int64		population;		/* and now */
+	LbHistogram *histogram;		/* of a bounded board */
 	bool		changed;
 	struct LbRanking *next;		/* of the same board */
 } LbRanking;
@@ -101,6 +107,7 @@ typedef struct LbRound
 	LbCounted  *last_used;
 	struct lbgroup_hash *groups;
 	struct lbmove_hash *moves;	/* only while groups are being stored */
+	LbMoves    *sorted;			/* what moved in all rankings */
 	int64		events;
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
 } LbRound;
@@ -119,7 +126,7 @@ typedef struct LbLogged
 } LbLogged;
 
 /* fold.c */
-extern LbRound *lb_round_begin(void);
+extern LbRound *lb_round_begin(int64 number);
 extern void lb_round_event(LbRound *round, const LbLogged *event);
 extern void lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
 							LbWindow bucket, int16 late, const LbAccum *accum);
@@ -130,11 +137,14 @@ extern LbCounted *lb_counted(LbRound *round, int64 counter_id, int16 version,
 							 int64 only_board);
 extern LbRanking *lb_ranking(LbRound *round, LbCounted *counted,
 							 LbCountedBoard *board, TimestampTz at);
+
+/* publish.c, head.c */
 extern int64 lb_publish(LbRound *round);
+extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 
 /* bucket.c, standing.c */
 extern void lb_store_groups(LbGroup **groups, int n);
-extern void lb_store_moves(LbMove **moves, int n);
+extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
 
 /* build.c */
 extern void lb_build_board(int64 counter_id, int64 board_id);

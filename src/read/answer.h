@@ -18,6 +18,7 @@
 #include "histogram/histogram.h"
 #include "log/event.h"
 #include "projection/window.h"
+#include "ranktree/pages.h"
 
 /*
  * What every answer of one call shares: the ranking at the version that the
@@ -28,13 +29,17 @@ typedef struct LbReading
 	LbBoard		board;
 	LbWindow	window;
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
+	int64		root;
+	bool		cacheable;		/* the version is not of this transaction */
 	int64		population;
 	int64		version;
 	TimestampTz now;
 	TimestampTz as_of;			/* DT_NOBEGIN before the first round */
 	TimestampTz floor;
-	const LbHistogram *histogram;	/* NULL if nobody is on the board */
-	LbGate		gate;
+	const LbHistogram *histogram;	/* of a bounded board */
+	LbPages		pages;
+	bool		probing;
+	LbProbe		standing;
 } LbReading;
 
 /* A member's entry in board order. */
@@ -95,14 +100,15 @@ extern LbText *lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n);
 extern LbText lb_text_arg(FunctionCallInfo fcinfo, int argno);
 
 /* order.c */
-extern bool lb_order_find(const LbReading *reading, LbText member,
+extern bool lb_order_find(LbReading *reading, LbText member,
 						  LbEntry *entry);
-extern LbPlace lb_order_place(const LbReading *reading, const LbEntry *entry);
-extern LbPlace lb_order_place_of_value(const LbReading *reading, int64 value);
-extern int	lb_order_page(const LbReading *reading, int64 first, int n,
+extern LbPlace lb_order_place(LbReading *reading, const LbEntry *entry);
+extern LbPlace lb_order_place_of_value(LbReading *reading, int64 value);
+extern int	lb_order_page(LbReading *reading, int64 first, int n,
 						  LbEntry *entries, LbPlace *places);
-extern int	lb_order_beside(const LbReading *reading, const LbEntry *entry,
-							bool ahead, int n, LbEntry *entries);
+extern int	lb_order_around(LbReading *reading, const LbEntry *entry, int n,
+							LbEntry *entries, LbPlace *places);
+extern int64 lb_order_better(LbReading *reading, int64 value);
 extern int	lb_order_compare(const LbReading *reading, const LbEntry *a,
 							 const LbEntry *b);
 

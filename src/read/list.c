@@ -7,8 +7,6 @@
  */
 #include "leaderboard.h"
 
-#include "miscadmin.h"
-
 #include "read/answer.h"
 
 PG_FUNCTION_INFO_V1(lb_top);
@@ -27,7 +25,7 @@ put_entry(FunctionCallInfo fcinfo, const LbReading *reading,
 }
 
 static void
-put_page(FunctionCallInfo fcinfo, const LbReading *reading, int64 first, int n)
+put_page(FunctionCallInfo fcinfo, LbReading *reading, int64 first, int n)
 {
 	LbEntry    *entries = palloc(n * sizeof(LbEntry));
 	LbPlace    *places = palloc(n * sizeof(LbPlace));
@@ -74,27 +72,15 @@ lb_page(PG_FUNCTION_ARGS)
 }
 
 static void
-put_placed(FunctionCallInfo fcinfo, const LbReading *reading, const LbEntry *entry)
+put_around(FunctionCallInfo fcinfo, LbReading *reading, const LbEntry *entry,
+		   int n)
 {
-	LbPlace		place = lb_order_place(reading, entry);
+	LbEntry    *entries = palloc((2 * n + 1) * sizeof(LbEntry));
+	LbPlace    *places = palloc((2 * n + 1) * sizeof(LbPlace));
+	int			found = lb_order_around(reading, entry, n, entries, places);
 
-	CHECK_FOR_INTERRUPTS();
-	put_entry(fcinfo, reading, entry, &place);
-}
-
-static void
-put_around(FunctionCallInfo fcinfo, const LbReading *reading,
-		   const LbEntry *entry, int n)
-{
-	LbEntry    *beside = palloc(n * sizeof(LbEntry));
-	int			found = lb_order_beside(reading, entry, true, n, beside);
-
-	while (found > 0)
-		put_placed(fcinfo, reading, &beside[--found]);
-	put_placed(fcinfo, reading, entry);
-	found = lb_order_beside(reading, entry, false, n, beside);
 	for (int i = 0; i < found; i++)
-		put_placed(fcinfo, reading, &beside[i]);
+		put_entry(fcinfo, reading, &entries[i], &places[i]);
 }
 
 /* lb_around(board, member, n, scope, at) */

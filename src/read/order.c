@@ -1,252 +1,302 @@
 /*-------------------------------------------------------------------------
  *
  * order.c
- *	  Board order, read from the index on lb.standing.
+ *	  Board order, read from the ranking's tree.
  *
- * Every question costs at most "head" index entries: what lies deeper is
- * answered from the histogram.
+ * A rank is one probe for the member and a walk from the root to a leaf,
+ * whatever the depth.  A bounded board has a tree of its head only; what is
+ * deeper is answered from the histogram.  Its tree may reach somewhat further
+ * than the head, which no answer lets on: the same board gives the same
+ * answer however often it was trimmed and filled up.
  *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
-#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "read/answer.h"
 
-#define EQ " OPERATOR(pg_catalog.=) "
-#define LT " OPERATOR(pg_catalog.<) "
-#define GT " OPERATOR(pg_catalog.>) "
-#define OF_RANKING "s.counter_id" EQ "$1 AND s.ranking_id" EQ "$2 "
+/* The columns of lb.standing that are read, and of its key. */
+enum
+{
+	STANDING_VALUE = 3,
+	STANDING_REACHED_AT = 4
+};
+
+enum
+{
+	KEY_COUNTER_ID = 1,
+	KEY_RANKING_ID,
+	KEY_MEMBER
+};
 
 static int64
 rank_key(const LbReading *reading, int64 value)
 {
-	return reading->board.descending ? ~value : value;
+	return lb_rank_key(&reading->board, value);
 }
 
-static Datum
-text_datum(LbText text)
+static LbRankEntry
+tree_entry(const LbReading *reading, const LbEntry *entry)
 {
-	return PointerGetDatum(cstring_to_text_with_len(text.data, text.len));
-}
-
-static int64
-count_of(int column)
-{
-	bool		isnull;
-
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-									   SPI_tuptable->tupdesc, column, &isnull));
-}
-
-/* The member, value and time of a row whose columns are in that order. */
-static void
-read_entry(uint64 row, LbEntry *entry)
-{
-	HeapTuple	tuple = SPI_tuptable->vals[row];
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-	bool		isnull;
-
-	entry->member.data = TextDatumGetCString(SPI_getbinval(tuple, desc, 1, &isnull));
-	entry->member.len = strlen(entry->member.data);
-	entry->value = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
-	entry->reached_at = DatumGetTimestampTz(SPI_getbinval(tuple, desc, 3, &isnull));
+	return (LbRankEntry) {
+		.rank_key = rank_key(reading, entry->value),
+		.reached_at = entry->reached_at,
+		.member = (const uint8_t *) entry->member.data,
+		.member_len = entry->member.len
+	};
 }
 
 /* The member's entry; false if the member is not on the board. */
 bool
-lb_order_find(const LbReading *reading, LbText member, LbEntry *entry)
+lb_order_find(LbReading *reading, LbText member, LbEntry *entry)
 {
-	static LbPlan plan = {
-		"SELECT s.member, s.value, s.reached_at FROM lb.standing s "
-		"WHERE " OF_RANKING "AND s.member" EQ "$3 AND s.rank_key IS NOT NULL",
-		3, {INT8OID, INT8OID, TEXTOID}
-	};
-	Datum		values[3] = {Int64GetDatum(reading->board.counter_id),
-	Int64GetDatum(reading->ranking_id), text_datum(member)};
+	ScanKeyData keys[3];
+	TupleTableSlot *slot;
+	Datum		value;
+	bool		isnull;
 
-	if (reading->ranking_id == 0 || member.len > LB_TEXT_MAX ||
-		lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
+	if (reading->ranking_id == 0 || member.len < 1 || member.len > LB_TEXT_MAX)
 		return false;
-	read_entry(0, entry);
+	if (!reading->probing)
+	{
+		lb_probe_begin(&reading->standing, LB_TABLE_STANDING,
+					   reading->board.counter_id, 3);
+		reading->probing = true;
+	}
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
+	lb_key_text(&keys[2], KEY_MEMBER,
+				PointerGetDatum(cstring_to_text_with_len(member.data, member.len)));
+	slot = lb_probe(&reading->standing, keys, ForwardScanDirection);
+	if (slot == NULL)
+		return false;
+	value = slot_getattr(slot, STANDING_VALUE, &isnull);
+	if (isnull)
+		return false;			/* lb.poison has it */
+	entry->member = member;
+	entry->value = DatumGetInt64(value);
+	entry->reached_at = lb_slot_int64(slot, STANDING_REACHED_AT);
 	return true;
 }
 
-/* Strictly better members, at most limit, and how many values they have. */
-static void
-count_better(const LbReading *reading, int64 value, int64 limit,
-			 int64 *members, int64 *values_out)
+/* How many members have a strictly better value, and how many values that is. */
+static LbRankValue
+value_place(LbReading *reading, int64 value)
 {
-	static LbPlan plan = {
-		"SELECT pg_catalog.count(*), pg_catalog.count(DISTINCT b.rank_key) "
-		"FROM (SELECT s.rank_key FROM lb.standing s WHERE " OF_RANKING
-		"AND s.rank_key" LT "$3 ORDER BY s.rank_key, s.reached_at, s.member LIMIT $4) b",
-		4, {INT8OID, INT8OID, INT8OID, INT8OID}
-	};
-	Datum		values[4] = {Int64GetDatum(reading->board.counter_id),
-		Int64GetDatum(reading->ranking_id),
-	Int64GetDatum(rank_key(reading, value)), Int64GetDatum(limit)};
+	LbRankValue place;
 
-	lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT);
-	*members = count_of(1);
-	*values_out = count_of(2);
-}
-
-/* Members of the same value who reached it first, at most limit. */
-static int64
-count_ahead_in_tie(const LbReading *reading, const LbEntry *entry, int64 limit)
-{
-	static LbPlan plan = {
-		"SELECT pg_catalog.count(*) FROM (SELECT 1 FROM lb.standing s WHERE " OF_RANKING
-		"AND s.rank_key" EQ "$3 AND ROW(s.reached_at, s.member)" LT "ROW($4, $5) "
-		"ORDER BY s.rank_key, s.reached_at, s.member LIMIT $6) b",
-		6, {INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID, INT8OID}
-	};
-	Datum		values[6] = {Int64GetDatum(reading->board.counter_id),
-		Int64GetDatum(reading->ranking_id),
-		Int64GetDatum(rank_key(reading, entry->value)),
-		TimestampTzGetDatum(entry->reached_at), text_datum(entry->member),
-	Int64GetDatum(limit)};
-
-	lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT);
-	return count_of(1);
-}
-
-/* Where the entry stands, if the head reaches it. */
-LbPlace
-lb_order_place(const LbReading *reading, const LbEntry *entry)
-{
-	LbPlace		place = {0};
-	int64		head = reading->board.head;
-	int64		ahead;
-
-	count_better(reading, entry->value, head, &place.better,
-				 &place.better_values);
-	if (place.better < head)
-	{
-		ahead = place.better +
-			count_ahead_in_tie(reading, entry, head - place.better);
-		if (ahead < head)
-			place.place = ahead + 1;
-		place.exact = reading->board.ties != LB_ORDINAL || ahead < head;
-		if (!place.exact)
-			place.place = head + 1;		/* at the least */
-	}
-	else
-		place.place = head + 1;
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_value(&reading->pages.store, reading->root,
+									 rank_key(reading, value), &place));
 	return place;
 }
 
-static int64
-count_equal(const LbReading *reading, int64 value, int64 limit)
+int64
+lb_order_better(LbReading *reading, int64 value)
 {
-	static LbPlan plan = {
-		"SELECT pg_catalog.count(*) FROM (SELECT 1 FROM lb.standing s WHERE " OF_RANKING
-		"AND s.rank_key" EQ "$3 LIMIT $4) b",
-		4, {INT8OID, INT8OID, INT8OID, INT8OID}
-	};
-	Datum		values[4] = {Int64GetDatum(reading->board.counter_id),
-		Int64GetDatum(reading->ranking_id),
-	Int64GetDatum(rank_key(reading, value)), Int64GetDatum(limit)};
+	return value_place(reading, value).better;
+}
 
-	lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT);
-	return count_of(1);
+/* The entry at a place, counted from zero, which exists. */
+static LbRankEntry
+entry_at(LbReading *reading, int64 position, LbRankCursor *cursor)
+{
+	LbRankEntry entry;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_seek(&reading->pages.store, reading->root,
+									position, cursor));
+	lb_pages_check(&reading->pages, lb_ranktree_next(cursor, &entry));
+	return entry;
+}
+
+/* What the head says of everything behind it. */
+static LbPlace
+behind_head(LbReading *reading)
+{
+	LbRankCursor cursor;
+	LbRankEntry last = entry_at(reading, reading->board.head - 1, &cursor);
+	LbRankValue place;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_value(&reading->pages.store, reading->root,
+									 last.rank_key, &place));
+	return (LbPlace) {
+		.exact = false,
+		.better = reading->board.head,
+		.better_values = place.distinct_better + 1,
+		.place = reading->board.head + 1
+	};
+}
+
+/*
+ * Limit what the tree says to what the board promises.  ahead is the number
+ * of entries ahead in board order; known, whether it is more than a lower
+ * bound.
+ */
+static LbPlace
+limit_to_head(LbReading *reading, LbPlace place, int64 ahead, bool known)
+{
+	int64		head = reading->board.head;
+
+	if (!reading->board.bounded)
+		return place;
+	if (place.better >= head)
+		return behind_head(reading);
+	if (ahead < head && known)
+		return place;
+	if (reading->board.ties != LB_ORDINAL)
+		place.place = 0;
+	else
+	{
+		place.exact = false;
+		place.place = head + 1; /* at the least */
+	}
+	return place;
+}
+
+/* Where the entry stands. */
+LbPlace
+lb_order_place(LbReading *reading, const LbEntry *entry)
+{
+	LbRankEntry key = tree_entry(reading, entry);
+	LbRankPlace found;
+	LbPlace		place;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
+									&found));
+	if (!found.found && !reading->board.bounded)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a member on the board is not in the tree of ranking " INT64_FORMAT,
+						reading->ranking_id),
+				 errhint("lb_check() says more; drop the board and create it again to build it from the buckets.")));
+	place = (LbPlace) {
+		.exact = true,
+		.better = found.better,
+		.better_values = found.distinct_better,
+		.place = found.ahead + 1
+	};
+	return limit_to_head(reading, place, found.ahead, found.found);
 }
 
 /* Where the value would stand, the last of its equals. */
 LbPlace
-lb_order_place_of_value(const LbReading *reading, int64 value)
+lb_order_place_of_value(LbReading *reading, int64 value)
 {
-	LbPlace		place = {0};
-	int64		head = reading->board.head;
-	int64		ahead;
+	LbRankValue found = {0};
+	LbPlace		place;
 
-	count_better(reading, value, head, &place.better, &place.better_values);
-	ahead = place.better;
-	if (ahead < head)
-		ahead += count_equal(reading, value, head - ahead);
-	if (place.better < head &&
-		(reading->board.ties != LB_ORDINAL || ahead < head))
-		place.exact = true;
-	if (!place.exact || ahead < head)
-		place.place = ahead + 1;
-	return place;
+	if (reading->root != 0)
+		found = value_place(reading, value);
+	place = (LbPlace) {
+		.exact = true,
+		.better = found.better,
+		.better_values = found.distinct_better,
+		.place = found.not_worse + 1
+	};
+	return limit_to_head(reading, place, found.not_worse, true);
+}
+
+static void
+copy_entry(const LbReading *reading, const LbRankEntry *from, LbEntry *to)
+{
+	char	   *member = palloc(from->member_len);
+
+	memcpy(member, from->member, from->member_len);
+	to->member = (LbText) {member, from->member_len};
+	to->value = lb_rank_value(&reading->board, from->rank_key);
+	to->reached_at = from->reached_at;
 }
 
 /*
- * The entries from place first on, n of them at the most and none beyond the
- * head; each with its place.
+ * Read on from a place: up to n entries, each with where it stands, which the
+ * first one's place tells for all.
+ */
+static int
+read_stretch(LbReading *reading, int64 position, int n, LbEntry *entries,
+			 LbPlace *places)
+{
+	LbRankCursor cursor;
+	LbRankValue at = {0};
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_seek(&reading->pages.store, reading->root,
+									position, &cursor));
+	for (int i = 0; i < n; i++)
+	{
+		LbRankEntry entry;
+		LbRankStatus status = lb_ranktree_next(&cursor, &entry);
+
+		if (status == LB_RANK_DONE)
+			return i;
+		lb_pages_check(&reading->pages, status);
+		copy_entry(reading, &entry, &entries[i]);
+		if (i == 0)
+			at = value_place(reading, entries[i].value);
+		else if (entries[i].value != entries[i - 1].value)
+		{
+			at.better = position + i;
+			at.distinct_better++;
+		}
+		places[i] = limit_to_head(reading,
+								  (LbPlace) {
+									  .exact = true,
+									  .better = at.better,
+									  .better_values = at.distinct_better,
+									  .place = position + i + 1
+								  },
+								  position + i, true);
+	}
+	return n;
+}
+
+/*
+ * The entries from place first on, n of them at the most; of a bounded board
+ * none beyond the head.
  */
 int
-lb_order_page(const LbReading *reading, int64 first, int n, LbEntry *entries,
+lb_order_page(LbReading *reading, int64 first, int n, LbEntry *entries,
 			  LbPlace *places)
 {
-	static LbPlan plan = {
-		"SELECT p.member, p.value, p.reached_at, p.better, p.better_values FROM ("
-		"SELECT s.member, s.value, s.reached_at, "
-		"pg_catalog.rank() OVER (ORDER BY s.rank_key) - 1 AS better, "
-		"pg_catalog.dense_rank() OVER (ORDER BY s.rank_key) - 1 AS better_values, "
-		"pg_catalog.row_number() OVER (ORDER BY s.rank_key, s.reached_at, s.member) AS place "
-		"FROM (SELECT h.* FROM lb.standing h WHERE h.counter_id" EQ "$1 "
-		"AND h.ranking_id" EQ "$2 AND h.rank_key IS NOT NULL "
-		"ORDER BY h.rank_key, h.reached_at, h.member LIMIT $4) s) p "
-		"WHERE p.place OPERATOR(pg_catalog.>=) $3 ORDER BY p.place",
-		4, {INT8OID, INT8OID, INT8OID, INT8OID}
-	};
-	int64		last = Min(first + n - 1, reading->board.head);
-	Datum		values[4] = {Int64GetDatum(reading->board.counter_id),
-		Int64GetDatum(reading->ranking_id), Int64GetDatum(first),
-	Int64GetDatum(last)};
-	uint64		found;
-	bool		isnull;
+	int64		last = reading->population;
 
-	if (reading->ranking_id == 0 || first > last)
+	if (reading->board.bounded)
+		last = Min(last, reading->board.head);
+	if (reading->root == 0 || first > last)
 		return 0;
-	found = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
-	for (uint64 i = 0; i < found; i++)
-	{
-		HeapTuple	row = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-
-		read_entry(i, &entries[i]);
-		places[i].exact = true;
-		places[i].better = DatumGetInt64(SPI_getbinval(row, desc, 4, &isnull));
-		places[i].better_values = DatumGetInt64(SPI_getbinval(row, desc, 5, &isnull));
-		places[i].place = first + (int64) i;
-	}
-	return (int) found;
+	return read_stretch(reading, first - 1, (int) Min(n, last - first + 1),
+						entries, places);
 }
 
 /*
- * Up to n neighbours of the entry, nearest first: those ahead of it or those
- * behind.
+ * Up to n entries ahead of the entry, itself, and up to n behind it.  Of a
+ * bounded board, only the entry where its tree does not reach.
  */
 int
-lb_order_beside(const LbReading *reading, const LbEntry *entry, bool ahead,
-				int n, LbEntry *entries)
+lb_order_around(LbReading *reading, const LbEntry *entry, int n,
+				LbEntry *entries, LbPlace *places)
 {
-#define NEIGHBOURS(op, order) \
-	"SELECT s.member, s.value, s.reached_at FROM lb.standing s WHERE " OF_RANKING \
-	"AND ROW(s.rank_key, s.reached_at, s.member)" op "ROW($3, $4, $5) " \
-	"AND s.rank_key IS NOT NULL " \
-	"ORDER BY s.rank_key " order ", s.reached_at " order ", s.member " order " LIMIT $6"
-	static LbPlan before = {NEIGHBOURS(LT, "DESC"), 6,
-	{INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID, INT8OID}};
-	static LbPlan after = {NEIGHBOURS(GT, "ASC"), 6,
-	{INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID, INT8OID}};
-	Datum		values[6] = {Int64GetDatum(reading->board.counter_id),
-		Int64GetDatum(reading->ranking_id),
-		Int64GetDatum(rank_key(reading, entry->value)),
-		TimestampTzGetDatum(entry->reached_at), text_datum(entry->member),
-	Int64GetDatum(n)};
-	uint64		found = lb_run(ahead ? &before : &after, values, NULL, true, 0,
-							   SPI_OK_SELECT);
+	LbRankEntry key = tree_entry(reading, entry);
+	LbRankPlace found;
+	int64		first;
 
-	for (uint64 i = 0; i < found; i++)
-		read_entry(i, &entries[i]);
-	return (int) found;
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
+									&found));
+	if (!found.found)
+	{
+		entries[0] = *entry;
+		places[0] = lb_order_place(reading, entry);
+		return 1;
+	}
+	first = Max(found.ahead - n, 0);
+	return read_stretch(reading, first, (int) (found.ahead - first) + 1 + n,
+						entries, places);
 }
 
 /* Board order: the better value, then the earlier time, then the bytes. */

@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(lb_rank_for_value);
 #define BEGIN(reading)	lb_reading_begin(reading, fcinfo, 0, 2, 3)
 
 static void
-put_rank_of(FunctionCallInfo fcinfo, const LbReading *reading, LbText member)
+put_rank_of(FunctionCallInfo fcinfo, LbReading *reading, LbText member)
 {
 	Datum		values[LB_ANSWER_COLUMNS];
 	bool		nulls[LB_ANSWER_COLUMNS];
@@ -138,7 +138,7 @@ next_among_rank(const LbReading *reading, const Among *among, int i, int64 befor
 }
 
 static void
-put_among(FunctionCallInfo fcinfo, const LbReading *reading, Among *among, int n)
+put_among(FunctionCallInfo fcinfo, LbReading *reading, Among *among, int n)
 {
 	int64		rank = 0;
 

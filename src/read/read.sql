@@ -26,7 +26,7 @@ CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
 COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and at most "head" index entries. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
 
 CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -38,19 +38,19 @@ CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
 COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
-'The best n (1 to 1,000, and at most the board''s head) in board order, as lb_answer. Costs n index entries. Errors as lb_rank().';
+'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
 COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
-'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; none beyond the board''s head. Costs first + n index entries. 22023 for a first below 1; otherwise as lb_rank().';
+'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
 COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
-'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board. Costs as lb_rank() for each row. Errors as lb_rank().';
+'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
@@ -74,7 +74,7 @@ CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', a
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
 COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
-'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row. Errors as lb_rank().';
+'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
@@ -97,3 +97,105 @@ CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text 
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_values';
 COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
+
+/* The inner parts of lb_check: one tree re-summed, one tree read whole. */
+CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint, entries bigint, OUT problem text)
+	RETURNS SETOF text
+	LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_check_ranking';
+
+CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root bigint,
+		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
+
+/*
+ * Is a ranking what its parts say?  Its tree against itself, against the
+ * standings sorted by plain SQL, and the standings against the buckets.
+ */
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	v lb.version;
+	members bigint;
+	expected bigint;
+	wrong bigint;
+BEGIN
+	SELECT * INTO v FROM lb.version n
+		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
+	SELECT count(*) FILTER (WHERE s.value IS NOT NULL) INTO members FROM lb.standing s
+		WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	IF v.population <> members THEN
+		RETURN NEXT format('version %s says %s members, the standings hold %s', v.version, v.population, members);
+	END IF;
+
+	expected := members;
+	IF b.ranks = 'bounded' THEN
+		SELECT count(*) INTO expected FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root);
+		IF expected < least(members, b.head) THEN
+			RETURN NEXT format('the head holds %s entries, fewer than %s', expected, least(members, b.head));
+		END IF;
+		IF v.histogram IS DISTINCT FROM
+			(SELECT coalesce(@extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling), v.histogram) FROM lb.standing s
+			 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) THEN
+			RETURN NEXT 'the histogram is not that of the standings';
+		END IF;
+	END IF;
+	RETURN QUERY SELECT c.problem FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root, expected) c;
+
+	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+		FULL JOIN (SELECT s.member, s.value, s.reached_at,
+						  row_number() OVER (ORDER BY CASE WHEN b.direction = 'desc' THEN ~s.value ELSE s.value END,
+											 s.reached_at, s.member) AS place
+				   FROM lb.standing s
+				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
+		ON s.member = e.member COLLATE "C"
+		WHERE (s.place <= expected OR s.place IS NULL)
+		AND (s.place, s.value, s.reached_at) IS DISTINCT FROM
+			(e.place, CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at);
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s entries of the tree differ from the standings in order', wrong);
+	END IF;
+
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.member,
+				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
+		 FROM lb.bucket u
+		 WHERE u.counter_id = r.counter_id AND u.opens >= r.opens AND u.opens < r.closes
+		 AND u.late & (1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1) = 0
+		 GROUP BY u.member) u
+		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
+				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
+		WHERE s.value IS DISTINCT FROM u.value;
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s standings differ from the buckets of the window', wrong);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION lb._check(board text) RETURNS TABLE (problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
+	b lb.board;
+	r lb.ranking;
+	op text;
+BEGIN
+	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
+	SELECT v.operator INTO op FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
+	END LOOP;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_check(text) IS
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';

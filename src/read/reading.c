@@ -10,34 +10,52 @@
  */
 #include "leaderboard.h"
 
+#include "access/sysattr.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "definition/cache.h"
 #include "read/answer.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
 
+/* The columns of lb.round and lb.version that are read here. */
+enum
+{
+	ROUND_NUMBER = 1,
+	ROUND_AS_OF = 3,
+	ROUND_FLOOR = 4
+};
+
+enum
+{
+	VERSION_COUNTER_ID = 1,
+	VERSION_RANKING_ID = 2,
+	VERSION_VERSION = 3,
+	VERSION_ROOT = 4,
+	VERSION_POPULATION = 6,
+	VERSION_HISTOGRAM = 9
+};
+
+/* Where the newest round came to. */
 LbNewest
 lb_newest_round(void)
 {
-	static LbPlan plan = {
-		"SELECT r.number, r.as_of, r.floor FROM lb.round r "
-		"ORDER BY r.number DESC LIMIT 1",
-		0
-	};
 	LbNewest	newest = {0, DT_NOBEGIN, DT_NOBEGIN};
-	bool		isnull;
+	LbProbe		probe;
+	TupleTableSlot *slot;
 
-	if (lb_run(&plan, NULL, NULL, true, 1, SPI_OK_SELECT) == 1)
+	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, 0);
+	slot = lb_probe(&probe, NULL, BackwardScanDirection);
+	if (slot != NULL)
 	{
-		HeapTuple	row = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-
-		newest.number = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-		newest.as_of = DatumGetTimestampTz(SPI_getbinval(row, desc, 2, &isnull));
-		newest.floor = DatumGetTimestampTz(SPI_getbinval(row, desc, 3, &isnull));
+		newest.number = lb_slot_int64(slot, ROUND_NUMBER);
+		newest.as_of = lb_slot_int64(slot, ROUND_AS_OF);
+		newest.floor = lb_slot_int64(slot, ROUND_FLOOR);
 	}
+	lb_probe_end(&probe);
 	return newest;
 }
 
@@ -54,44 +72,125 @@ version_of_nothing(TimestampTz opens, int64 newest)
 		1, {TIMESTAMPTZOID}
 	};
 	Datum		values[1] = {TimestampTzGetDatum(opens)};
+	LbGate		gate;
 	bool		isnull;
+	int64		version = newest;
 
-	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
-		return newest;
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-									   SPI_tuptable->tupdesc, 1, &isnull));
+	lb_gate_enter(&gate);
+	lb_spi_connect();
+	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 1)
+		version = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+											  SPI_tuptable->tupdesc, 1, &isnull));
+	lb_spi_finish();
+	lb_gate_leave(&gate);
+	return version;
 }
 
-static void
-read_version(LbReading *reading, LbText scope, int64 newest)
+/* Read the newest version of reading->ranking_id; false if it has none. */
+static bool
+read_version(LbReading *reading)
+{
+	LbProbe		probe;
+	ScanKeyData keys[2];
+	TupleTableSlot *slot;
+	Datum		histogram;
+	bool		isnull;
+
+	lb_key_int64(&keys[0], VERSION_COUNTER_ID, reading->board.counter_id);
+	lb_key_int64(&keys[1], VERSION_RANKING_ID, reading->ranking_id);
+	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
+	slot = lb_probe(&probe, keys, BackwardScanDirection);
+	if (slot != NULL)
+	{
+		Datum		xmin = slot_getsysattr(slot, MinTransactionIdAttributeNumber,
+										   &isnull);
+
+		reading->cacheable =
+			!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
+		reading->version = lb_slot_int64(slot, VERSION_VERSION);
+		reading->root = lb_slot_int64(slot, VERSION_ROOT);
+		reading->population = lb_slot_int64(slot, VERSION_POPULATION);
+		histogram = slot_getattr(slot, VERSION_HISTOGRAM, &isnull);
+		if (!isnull)
+			reading->histogram = lb_hist_load(histogram);
+	}
+	lb_probe_end(&probe);
+	return slot != NULL;
+}
+
+/* The ranking last read of each board, so that it need not be looked up. */
+#define RECENT	64
+
+typedef struct Recent
+{
+	uint64		generation;		/* of the definitions it was found under */
+	int64		board_id;
+	TimestampTz opens;
+	TimestampTz closes;
+	int64		ranking_id;		/* zero: only the window is known */
+} Recent;
+
+static Recent recent[RECENT];
+
+static int64
+find_ranking(const LbReading *reading, LbText scope)
 {
 	static LbPlan plan = {
-		"SELECT r.ranking_id, v.version, v.population, v.histogram "
-		"FROM lb.ranking r JOIN LATERAL (SELECT n.version, n.population, n.histogram "
-		"FROM lb.version n WHERE n.counter_id" EQ "r.counter_id "
-		"AND n.ranking_id" EQ "r.ranking_id ORDER BY n.version DESC LIMIT 1) v ON true "
-		"WHERE r.counter_id" EQ "$1 AND r.board_id" EQ "$2 "
-		"AND r.scope" EQ "$3 AND r.opens" EQ "$4",
+		"SELECT r.ranking_id FROM lb.ranking r WHERE r.counter_id" EQ "$1 "
+		"AND r.board_id" EQ "$2 AND r.scope" EQ "$3 AND r.opens" EQ "$4",
 		4, {INT8OID, INT8OID, TEXTOID, TIMESTAMPTZOID}
 	};
 	Datum		values[4] = {Int64GetDatum(reading->board.counter_id),
 		Int64GetDatum(reading->board.board_id),
 		PointerGetDatum(cstring_to_text_with_len(scope.data, scope.len)),
 	TimestampTzGetDatum(reading->window.opens)};
+	LbGate		gate;
 	bool		isnull;
+	int64		id = 0;
 
+	lb_gate_enter(&gate);
+	lb_spi_connect();
 	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 1)
-	{
-		HeapTuple	row = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
+		id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+										 SPI_tuptable->tupdesc, 1, &isnull));
+	lb_spi_finish();
+	lb_gate_leave(&gate);
+	return id;
+}
 
-		reading->ranking_id = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-		reading->version = DatumGetInt64(SPI_getbinval(row, desc, 2, &isnull));
-		reading->population = DatumGetInt64(SPI_getbinval(row, desc, 3, &isnull));
-		reading->histogram = lb_hist_read(SPI_getbinval(row, desc, 4, &isnull));
+/*
+ * The window of at, its ranking and that one's newest version.  A ranking's
+ * id is remembered; should its version be gone, so is the ranking.
+ */
+static void
+find_version(LbReading *reading, LbText scope, TimestampTz at, int64 newest)
+{
+	Recent	   *r = &recent[reading->board.board_id % RECENT];
+	bool		known = r->board_id == reading->board.board_id &&
+		r->generation == lb_definitions_generation() &&
+		r->opens <= at && at < r->closes;
+
+	if (known)
+	{
+		reading->window = (LbWindow) {r->opens, r->closes};
+		reading->ranking_id = r->ranking_id;
+		if (r->ranking_id != 0 && read_version(reading))
+			return;
 	}
 	else
+		reading->window = lb_window(reading->board.period, at,
+									reading->board.zone);
+	reading->ranking_id = find_ranking(reading, scope);
+	if (reading->ranking_id == 0 || !read_version(reading))
+	{
+		reading->ranking_id = 0;
 		reading->version = version_of_nothing(reading->window.opens, newest);
+	}
+	r->generation = lb_definitions_generation();
+	r->board_id = reading->board.board_id;
+	r->opens = reading->window.opens;
+	r->closes = reading->window.closes;
+	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
 }
 
 static LbText
@@ -120,10 +219,7 @@ instant_of(FunctionCallInfo fcinfo, int argno, TimestampTz now)
 	return at;
 }
 
-/*
- * Become the owner, connect, and read what the answers share.  The caller has
- * checked its own arguments.
- */
+/* Read what the answers share.  The caller has checked its own arguments. */
 void
 lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				 int scope_arg, int at_arg)
@@ -131,30 +227,28 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 	LbText		scope;
 	TimestampTz at;
 	LbNewest	newest;
-	char	   *name;
 
 	lb_check_not_null(fcinfo, board_arg, "board");
-	name = text_to_cstring(PG_GETARG_TEXT_PP(board_arg));
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
 	scope = scope_of(fcinfo, scope_arg);
 	at = instant_of(fcinfo, at_arg, reading->now);
 
-	lb_gate_enter(&reading->gate);
-	lb_spi_connect();
-	lb_get_board(name, &reading->board);
-	reading->window = lb_window(reading->board.period, at, reading->board.zone);
+	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
 	newest = lb_newest_round();
 	reading->as_of = newest.as_of;
 	reading->floor = newest.floor;
-	read_version(reading, scope, newest.number);
+	find_version(reading, scope, at, newest.number);
+	lb_pages_begin(&reading->pages, reading->board.counter_id,
+				   reading->ranking_id, reading->cacheable);
 }
 
 void
 lb_reading_end(LbReading *reading)
 {
-	lb_spi_finish();
-	lb_gate_leave(&reading->gate);
+	if (reading->probing)
+		lb_probe_end(&reading->standing);
+	lb_pages_end(&reading->pages);
 }
 
 /* Is the newest round older than it may be? */

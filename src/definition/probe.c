@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  One row by its key, without a plan.
+ *
+ * A read of a rank is a handful of such probes.  An executor run for each
+ * would cost more than the probe.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_collation.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "definition/gate.h"
+#include "definition/probe.h"
+
+static const char *const table_names[] = {"round", "version", "standing", "page"};
+
+static Oid	table_oids[lengthof(table_names)];
+
+static void
+forget_table(Datum arg, Oid relid)
+{
+	for (int i = 0; i < lengthof(table_oids); i++)
+		if (relid == InvalidOid || relid == table_oids[i])
+			table_oids[i] = InvalidOid;
+}
+
+static Oid
+table_oid(LbTable table)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		CacheRegisterRelcacheCallback(forget_table, (Datum) 0);
+		registered = true;
+	}
+	if (!OidIsValid(table_oids[table]))
+		table_oids[table] = lb_relation_oid(table_names[table]);
+	return table_oids[table];
+}
+
+/*
+ * The relation that holds the table's rows of that counter; today there is
+ * one for all counters.
+ */
+Relation
+lb_table_open(LbTable table, int64 counter_id, LOCKMODE mode)
+{
+	return table_open(table_oid(table), mode);
+}
+
+void
+lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id, int nkeys)
+{
+	probe->heap = lb_table_open(table, counter_id, AccessShareLock);
+	probe->index = index_open(lb_primary_key(probe->heap), AccessShareLock);
+	probe->slot = table_slot_create(probe->heap, NULL);
+	probe->scan = lb_index_beginscan(probe->heap, probe->index,
+									 GetActiveSnapshot(), nkeys);
+	probe->nkeys = nkeys;
+}
+
+/* The first row of those keys in that direction, or NULL. */
+TupleTableSlot *
+lb_probe(LbProbe *probe, ScanKey keys, ScanDirection direction)
+{
+	index_rescan(probe->scan, keys, probe->nkeys, NULL, 0);
+	if (!index_getnext_slot(probe->scan, direction, probe->slot))
+		return NULL;
+	return probe->slot;
+}
+
+void
+lb_probe_end(LbProbe *probe)
+{
+	index_endscan(probe->scan);
+	ExecDropSingleTupleTableSlot(probe->slot);
+	index_close(probe->index, AccessShareLock);
+	table_close(probe->heap, AccessShareLock);
+}
+
+void
+lb_key_int64(ScanKey key, AttrNumber column, int64 value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(value));
+}
+
+/* Text of the collation "C". */
+void
+lb_key_text(ScanKey key, AttrNumber column, Datum value)
+{
+	ScanKeyEntryInitialize(key, 0, column, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, value);
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * pages.h
+ *	  A ranktree's pages as rows of lb.page.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_PAGES_H
+#define LB_PAGES_H
+
+#include "leaderboard.h"
+
+#include "access/tableam.h"
+
+#include "definition/probe.h"
+#include "ranktree/ranktree_core.h"
+
+/* The columns of lb.page. */
+enum
+{
+	LB_PAGE_COUNTER_ID = 1,
+	LB_PAGE_RANKING_ID,
+	LB_PAGE_PAGE_ID,
+	LB_PAGE_BODY
+};
+
+typedef struct LbPageWriter LbPageWriter;
+
+/* The pages of one ranking, lent to the core as its store. */
+typedef struct LbPages
+{
+	LbRankStore store;
+	int64		counter_id;
+	int64		ranking_id;
+	bool		cacheable;		/* the version read is not of this transaction */
+
+	/* reading */
+	bool		probing;
+	LbProbe		probe;
+
+	/* writing */
+	int64		next_page;
+	int64	   *superseded;
+	int			nsuperseded;
+	int			capacity;
+	LbPageWriter *writer;
+} LbPages;
+
+extern void lb_pages_begin(LbPages *pages, int64 counter_id, int64 ranking_id,
+						   bool cacheable);
+extern void lb_pages_end(LbPages *pages);
+extern void lb_pages_check(const LbPages *pages, LbRankStatus status);
+
+/* pages_write.c */
+extern LbPageWriter *lb_page_writer_begin(int64 counter_id);
+extern void lb_page_writer_flush(LbPageWriter *writer);
+extern void lb_page_writer_end(LbPageWriter *writer);
+extern void lb_pages_write(LbPages *pages, LbPageWriter *writer,
+						   int64 next_page);
+
+#endif							/* LB_PAGES_H */

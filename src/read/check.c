@@ -1,0 +1,81 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.c
+ *	  lb._check_ranking: is a ranking's tree what it says, and what the
+ *	  standings say?
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+
+#include "read/answer.h"
+
+PG_FUNCTION_INFO_V1(lb_check_ranking);
+PG_FUNCTION_INFO_V1(lb_ranking_entries);
+
+static void
+put_problem(FunctionCallInfo fcinfo, const char *problem)
+{
+	Datum		values[1] = {CStringGetTextDatum(problem)};
+	bool		nulls[1] = {false};
+
+	lb_put_row(fcinfo, values, nulls);
+}
+
+/*
+ * lb._check_ranking(counter_id, ranking_id, root, entries) -> problem: the
+ * tree of that root re-summed at every level.
+ */
+Datum
+lb_check_ranking(PG_FUNCTION_ARGS)
+{
+	LbPages		pages;
+	LbRankTotals totals;
+
+	lb_materialize_scalars(fcinfo);
+	lb_pages_begin(&pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
+	if (lb_ranktree_check(&pages.store, PG_GETARG_INT64(2), NULL, &totals) != LB_RANK_OK)
+		put_problem(fcinfo, pages.store.message);
+	else if (totals.entries != PG_GETARG_INT64(3))
+		put_problem(fcinfo, psprintf("the tree has " INT64_FORMAT " entries instead of " INT64_FORMAT,
+									 (int64) totals.entries, PG_GETARG_INT64(3)));
+	lb_pages_end(&pages);
+	return (Datum) 0;
+}
+
+/*
+ * lb._ranking_entries(counter_id, ranking_id, root) -> place, rank_key,
+ * reached_at, member: the tree from its first entry to its last.
+ */
+Datum
+lb_ranking_entries(PG_FUNCTION_ARGS)
+{
+	LbPages		pages;
+	LbRankCursor cursor;
+	LbRankEntry entry;
+	LbRankStatus status;
+	int64		place = 0;
+
+	lb_materialize(fcinfo);
+	lb_pages_begin(&pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
+	lb_pages_check(&pages, lb_ranktree_seek(&pages.store, PG_GETARG_INT64(2), 0, &cursor));
+	while ((status = lb_ranktree_next(&cursor, &entry)) == LB_RANK_OK)
+	{
+		Datum		values[4] = {Int64GetDatum(++place), Int64GetDatum(entry.rank_key),
+			TimestampTzGetDatum(entry.reached_at),
+		PointerGetDatum(cstring_to_text_with_len((const char *) entry.member, entry.member_len))};
+		bool		nulls[4] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		lb_put_row(fcinfo, values, nulls);
+	}
+	if (status != LB_RANK_DONE)
+		lb_pages_check(&pages, status);
+	lb_pages_end(&pages);
+	return (Datum) 0;
+}
