@@ -29,8 +29,9 @@ OBJS = \
 	src/histogram/histogram_chart.o \
 	src/definition/gate.o \
 	src/definition/lookup.o \
-	src/definition/probe.o \
 	src/definition/cache.o \
+	src/table/probe.o \
+	src/table/rows.o \
 	src/log/lock.o \
 	src/log/leaf.o \
 	src/log/claim.o \
@@ -53,7 +54,7 @@ OBJS = \
 	src/ranktree/pages_write.o \
 	src/projection/window.o \
 	src/projection/accum.o \
-	src/projection/columns.o \
+	src/projection/accum_row.o \
 	src/projection/fold.o \
 	src/projection/moves.o \
 	src/projection/ranking.o \

@@ -19,7 +19,7 @@
 #include "utils/snapmgr.h"
 
 #include "log/lock.h"
-#include "projection/columns.h"
+#include "projection/accum_row.h"
 #include "projection/refresh.h"
 #include "projection/round.h"
 

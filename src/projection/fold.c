@@ -274,6 +274,7 @@ lb_round_flush(LbRound *round)
 		lb_store_groups(groups, ngroups);
 	moves = sorted_moves(round, &nmoves);
 	lb_store_moves(round, moves, nmoves);
+	round->flushes++;
 
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(round->fold);

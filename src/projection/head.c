@@ -104,7 +104,7 @@ begin_cut(Cut *cut, const LbRanking *ranking, LbPages *pages, LbMoves *moves)
 static void
 turn_to_reading(LbPages *pages)
 {
-	lb_page_writer_flush(pages->writer);
+	lb_rows_flush(pages->rows);
 	lb_pages_end(pages);
 	PopActiveSnapshot();
 	PushActiveSnapshot(GetLatestSnapshot());

@@ -90,13 +90,13 @@ publish_counter(int64 counter_id, int64 version)
 }
 
 static void
-publish_ranking(LbRanking *ranking, LbMoves *moves, LbPageWriter *writer,
+publish_ranking(LbRanking *ranking, LbMoves *moves, LbRows *rows,
 				int64 version)
 {
 	LbPages		pages;
 
 	lb_pages_begin(&pages, ranking->board->counter_id, ranking->ranking_id, false);
-	lb_pages_write(&pages, writer, ranking->next_page);
+	lb_pages_write(&pages, rows, ranking->next_page);
 	if (ranking->board->bounded)
 		lb_head_apply(ranking, &pages, moves);
 	else
@@ -117,7 +117,7 @@ publish_rankings(LbRound *round)
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard publish",
 											   ALLOCSET_DEFAULT_SIZES);
-	LbPageWriter *writer = lb_page_writer_begin(0);
+	LbRows	   *rows = lb_rows_begin(LB_TABLE_PAGE, 0);
 	int64		ranking;
 
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -125,14 +125,14 @@ publish_rankings(LbRound *round)
 	while (lb_moves_ranking(round->sorted, &ranking))
 	{
 		MemoryContextSwitchTo(work);
-		publish_ranking((LbRanking *) (intptr_t) ranking, round->sorted, writer,
+		publish_ranking((LbRanking *) (intptr_t) ranking, round->sorted, rows,
 						round->number);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 	}
 	lb_moves_end(round->sorted);
 	PopActiveSnapshot();
-	lb_page_writer_end(writer);
+	lb_rows_end(rows);
 	MemoryContextDelete(work);
 }
 

@@ -27,9 +27,6 @@
 #include "projection/window.h"
 #include "ranktree/pages.h"
 
-/* Rows written by one statement. */
-#define LB_WRITE_ROWS	1000
-
 /* A ranking that the round touches. */
 typedef struct LbRanking
 {
@@ -76,8 +73,6 @@ typedef struct LbGroup
 	LbWindow	bucket;
 	int16		late;
 	LbAccum		accum;
-	ItemPointerData tid;		/* of the stored row, if there is one */
-	bool		stored;
 	uint32		hash;
 } LbGroup;
 
@@ -87,9 +82,9 @@ typedef struct LbMove
 	LbRanking  *ranking;
 	LbText		member;
 	LbAccum		accum;
-	LbAccum		old;
+	bool		stored;			/* the member has a row: */
 	ItemPointerData tid;
-	bool		stored;
+	LbAccum		old;
 	uint32		hash;
 } LbMove;
 
@@ -109,6 +104,7 @@ typedef struct LbRound
 	struct lbmove_hash *moves;	/* only while groups are being stored */
 	LbMoves    *sorted;			/* what moved in all rankings */
 	int64		events;
+	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
 } LbRound;
 

@@ -12,123 +12,54 @@
  */
 #include "leaderboard.h"
 
-#include "catalog/pg_type.h"
+#include "access/xact.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
-#include "projection/columns.h"
+#include "projection/accum_row.h"
 #include "projection/round.h"
 
-static const Oid key_types[] = {INT8OID, INT8OID, TEXTOID};
-static const Oid update_types[] = {TIDOID, LB_ACCUM_TYPES};
-static const Oid insert_types[] = {INT8OID, INT8OID, TEXTOID, LB_ACCUM_TYPES};
-static const Oid moved_types[] = {INT8OID, INT8OID, TEXTOID, INT8OID, INT8OID, TIMESTAMPTZOID};
+/* The columns of lb.standing. */
+enum
+{
+	COUNTER_ID = 1, RANKING_ID, VALUE, REACHED_AT, LAST_ID, MOVED, MEMBER, WIDE
+};
+
+/* The columns of lb.moved. */
+enum
+{
+	MOVED_COUNTER_ID = 1, MOVED_RANKING_ID, MOVED_VERSION, MOVED_VALUE,
+	MOVED_REACHED_AT, MOVED_MEMBER
+};
+
+/* Both keys begin so; that of lb.moved goes on with the version. */
+enum
+{
+	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_MEMBER, KEY_VERSION
+};
+
+static const LbAccumColumns accum_columns = {
+	.n = 0, .value = VALUE, .wide = WIDE, .moved = MOVED,
+	.reached_at = REACHED_AT, .last_id = LAST_ID
+};
+
+/* The tables that a flush of moves reads and writes. */
+typedef struct Tables
+{
+	LbProbe		standing;
+	LbProbe		moved;
+	LbRows	   *standing_rows;
+	LbRows	   *moved_rows;
+} Tables;
 
 static void
-set_key(LbColumns *columns, const LbMove *move)
+set_keys(ScanKey keys, const LbMove *move, Datum member)
 {
-	lb_columns_set(columns, 0, Int64GetDatum(move->ranking->board->counter_id));
-	lb_columns_set(columns, 1, Int64GetDatum(move->ranking->ranking_id));
-	lb_columns_set_text(columns, 2, move->member);
-}
-
-/* Merge each move with the member's row; the row as it was stays in old. */
-static void
-merge_stored(LbMove **moves, int n)
-{
-	static LbPlan plan = {
-		"SELECT k.ord, b.ctid, 1::bigint, b.value, b.wide, b.moved, b.reached_at, b.last_id "
-		"FROM ROWS FROM (unnest($1), unnest($2), unnest($3)) "
-		"WITH ORDINALITY AS k(counter_id, ranking_id, member, ord) "
-		"CROSS JOIN LATERAL (SELECT s.ctid, s.value, s.wide, s.moved, s.reached_at, s.last_id "
-		"FROM lb.standing s WHERE s.counter_id = k.counter_id "
-		"AND s.ranking_id = k.ranking_id AND s.member = k.member LIMIT 1) b",
-		3, {INT8ARRAYOID, INT8ARRAYOID, TEXTARRAYOID}
-	};
-	LbColumns	keys;
-	Datum		arrays[3];
-	uint64		found;
-
-	lb_columns_init(&keys, key_types, lengthof(key_types), n);
-	for (int i = 0; i < n; i++)
-	{
-		set_key(&keys, moves[i]);
-		lb_columns_next(&keys);
-	}
-	lb_columns_arrays(&keys, arrays);
-	found = lb_run(&plan, arrays, NULL, false, 0, SPI_OK_SELECT);
-	for (uint64 row = 0; row < found; row++)
-	{
-		HeapTuple	tuple = SPI_tuptable->vals[row];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		bool		isnull;
-		LbMove	   *move = moves[DatumGetInt64(SPI_getbinval(tuple, desc, 1, &isnull)) - 1];
-
-		move->stored = true;
-		move->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(tuple, desc, 2, &isnull));
-		lb_read_accum(tuple, desc, 3, &move->old);
-		lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
-	}
-	SPI_freetuptable(SPI_tuptable);
-}
-
-static void
-write_moves(LbMove **moves, int n)
-{
-	static LbPlan update = {
-		"UPDATE lb.standing s SET value = u.value, wide = u.wide, moved = u.moved, "
-		"reached_at = u.reached_at, last_id = u.last_id "
-		"FROM ROWS FROM (unnest($1), unnest($2), unnest($3), unnest($4), unnest($5), "
-		"unnest($6), unnest($7)) "
-		"AS u(tid, n, value, wide, moved, reached_at, last_id) "
-		"WHERE s.ctid = u.tid",
-		7, {TIDARRAYOID, INT8ARRAYOID, INT8ARRAYOID, NUMERICARRAYOID, BOOLARRAYOID,
-		TIMESTAMPTZARRAYOID, INT8ARRAYOID}
-	};
-	static LbPlan insert = {
-		"INSERT INTO lb.standing (counter_id, ranking_id, member, "
-		"value, wide, moved, reached_at, last_id) "
-		"SELECT u.counter_id, u.ranking_id, u.member, u.value, u.wide, u.moved, "
-		"u.reached_at, u.last_id "
-		"FROM ROWS FROM (unnest($1), unnest($2), unnest($3), unnest($4), unnest($5), "
-		"unnest($6), unnest($7), unnest($8), unnest($9)) AS "
-		"u(counter_id, ranking_id, member, n, value, wide, moved, reached_at, last_id)",
-		9, {INT8ARRAYOID, INT8ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
-		NUMERICARRAYOID, BOOLARRAYOID, TIMESTAMPTZARRAYOID, INT8ARRAYOID}
-	};
-	LbColumns	updates;
-	LbColumns	inserts;
-	Datum		arrays[9];
-
-	lb_columns_init(&updates, update_types, lengthof(update_types), n);
-	lb_columns_init(&inserts, insert_types, lengthof(insert_types), n);
-	for (int i = 0; i < n; i++)
-	{
-		LbMove	   *move = moves[i];
-
-		if (!move->stored)
-		{
-			set_key(&inserts, move);
-			lb_columns_set_accum(&inserts, 3, &move->accum);
-			lb_columns_next(&inserts);
-		}
-		else if (!lb_accum_same(&move->accum, &move->old))
-		{
-			lb_columns_set_tid(&updates, 0, &move->tid);
-			lb_columns_set_accum(&updates, 1, &move->accum);
-			lb_columns_next(&updates);
-		}
-	}
-	if (updates.nrows > 0)
-	{
-		lb_columns_arrays(&updates, arrays);
-		lb_run(&update, arrays, NULL, false, 0, SPI_OK_UPDATE);
-	}
-	if (inserts.nrows > 0)
-	{
-		lb_columns_arrays(&inserts, arrays);
-		lb_run(&insert, arrays, NULL, false, 0, SPI_OK_INSERT);
-	}
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, move->ranking->board->counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, move->ranking->ranking_id);
+	lb_key_text(&keys[2], KEY_MEMBER, member);
 }
 
 static bool
@@ -137,45 +68,70 @@ changes_place(const LbMove *move)
 	return !move->stored || !lb_accum_same(&move->accum, &move->old);
 }
 
-/*
- * What the members had before this round, for those who ask for an earlier
- * version; of one who moves twice in a round, what came first.
- */
+/* Merge the move with the member's row; the row as it was stays in old. */
 static void
-write_moved(LbMove **moves, int n, int64 version)
+merge_stored(Tables *tables, LbMove *move, Datum member)
 {
-	static LbPlan insert = {
-		"INSERT INTO lb.moved (counter_id, ranking_id, member, version, value, reached_at) "
-		"SELECT * FROM ROWS FROM (unnest($1), unnest($2), unnest($3), unnest($4), "
-		"unnest($5), unnest($6)) AS u ON CONFLICT DO NOTHING",
-		6, {INT8ARRAYOID, INT8ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
-		TIMESTAMPTZARRAYOID}
-	};
-	LbColumns	rows;
-	Datum		arrays[6];
+	ScanKeyData keys[3];
+	TupleTableSlot *slot;
 
-	lb_columns_init(&rows, moved_types, lengthof(moved_types), n);
-	for (int i = 0; i < n; i++)
-	{
-		LbMove	   *move = moves[i];
+	set_keys(keys, move, member);
+	slot = lb_probe(&tables->standing, keys, ForwardScanDirection);
+	move->stored = slot != NULL;
+	if (!move->stored)
+		return;
+	move->tid = slot->tts_tid;
+	lb_accum_from_slot(&move->old, &accum_columns, slot);
+	lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
+}
 
-		if (!changes_place(move) || !move->ranking->published ||
-			!move->ranking->board->keeps_versions)
-			continue;
-		set_key(&rows, move);
-		lb_columns_set(&rows, 3, Int64GetDatum(version));
-		if (move->stored && lb_accum_fits(&move->old))
-		{
-			lb_columns_set(&rows, 4, Int64GetDatum((int64) move->old.value));
-			lb_columns_set(&rows, 5, TimestampTzGetDatum(move->old.reached_at));
-		}
-		lb_columns_next(&rows);
-	}
-	if (rows.nrows > 0)
+static void
+write_standing(Tables *tables, const LbMove *move, Datum member)
+{
+	LbRow		row;
+
+	lb_row_clear(&row);
+	lb_row_set(&row, COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, MEMBER, member);
+	lb_accum_to_row(&move->accum, &accum_columns, &row);
+	if (move->stored)
+		lb_rows_update(tables->standing_rows, &move->tid, &row);
+	else
+		lb_rows_insert(tables->standing_rows, &row);
+}
+
+/* A backlog is stored in pieces; the first has noted what came before. */
+static bool
+is_noted(Tables *tables, const LbMove *move, Datum member, int64 version)
+{
+	ScanKeyData keys[4];
+
+	set_keys(keys, move, member);
+	lb_key_int64(&keys[3], KEY_VERSION, version);
+	return lb_probe(&tables->moved, keys, ForwardScanDirection) != NULL;
+}
+
+/* Note what the member had, for those who ask for an earlier version. */
+static void
+write_moved(Tables *tables, const LbRound *round, const LbMove *move, Datum member)
+{
+	LbRow		row;
+
+	if (!move->ranking->published || !move->ranking->board->keeps_versions ||
+		(round->flushes > 0 && is_noted(tables, move, member, round->number)))
+		return;
+	lb_row_clear(&row);
+	lb_row_set(&row, MOVED_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, MOVED_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, MOVED_VERSION, Int64GetDatum(round->number));
+	lb_row_set(&row, MOVED_MEMBER, member);
+	if (move->stored && lb_accum_fits(&move->old))
 	{
-		lb_columns_arrays(&rows, arrays);
-		lb_run(&insert, arrays, NULL, false, 0, SPI_OK_INSERT);
+		lb_row_set(&row, MOVED_VALUE, Int64GetDatum((int64) move->old.value));
+		lb_row_set(&row, MOVED_REACHED_AT, TimestampTzGetDatum(move->old.reached_at));
 	}
+	lb_rows_insert(tables->moved_rows, &row);
 }
 
 static LbRankEntry
@@ -201,8 +157,6 @@ apply_move(LbRound *round, const LbMove *move)
 	int64		sorted_as = (int64) (intptr_t) ranking;
 	LbRankEntry entry;
 
-	if (!changes_place(move))
-		return;
 	ranking->changed = true;
 	ranking->population += is - was;
 	if (is)
@@ -221,6 +175,38 @@ apply_move(LbRound *round, const LbMove *move)
 	}
 }
 
+static void
+store_move(LbRound *round, Tables *tables, LbMove *move)
+{
+	Datum		member = PointerGetDatum(cstring_to_text_with_len(move->member.data,
+																  move->member.len));
+
+	merge_stored(tables, move, member);
+	if (!changes_place(move))
+		return;
+	write_standing(tables, move, member);
+	write_moved(tables, round, move, member);
+	apply_move(round, move);
+}
+
+static void
+open_tables(Tables *tables)
+{
+	tables->standing_rows = lb_rows_begin(LB_TABLE_STANDING, 0);
+	tables->moved_rows = lb_rows_begin(LB_TABLE_MOVED, 0);
+	lb_probe_begin(&tables->standing, LB_TABLE_STANDING, 0, 3);
+	lb_probe_begin(&tables->moved, LB_TABLE_MOVED, 0, 4);
+}
+
+static void
+close_tables(Tables *tables)
+{
+	lb_probe_end(&tables->standing);
+	lb_probe_end(&tables->moved);
+	lb_rows_end(tables->standing_rows);
+	lb_rows_end(tables->moved_rows);
+}
+
 /* Merge the moves, which are in key order, into the table and their rankings. */
 void
 lb_store_moves(LbRound *round, LbMove **moves, int n)
@@ -228,20 +214,19 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard standings",
 											   ALLOCSET_DEFAULT_SIZES);
+	Tables		tables;
 
-	for (int i = 0; i < n; i += LB_WRITE_ROWS)
+	PushActiveSnapshot(GetLatestSnapshot());
+	open_tables(&tables);
+	for (int i = 0; i < n; i++)
 	{
-		int			rows = Min(LB_WRITE_ROWS, n - i);
-
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextSwitchTo(work);
-		merge_stored(moves + i, rows);
-		write_moves(moves + i, rows);
-		write_moved(moves + i, rows, round->number);
-		for (int j = i; j < i + rows; j++)
-			apply_move(round, moves[j]);
+		store_move(round, &tables, moves[i]);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 	}
+	close_tables(&tables);
+	PopActiveSnapshot();
 	MemoryContextDelete(work);
 }

@@ -10,10 +10,9 @@
 
 #include "leaderboard.h"
 
-#include "access/tableam.h"
-
-#include "definition/probe.h"
 #include "ranktree/ranktree_core.h"
+#include "table/probe.h"
+#include "table/rows.h"
 
 /* The columns of lb.page. */
 enum
@@ -23,8 +22,6 @@ enum
 	LB_PAGE_PAGE_ID,
 	LB_PAGE_BODY
 };
-
-typedef struct LbPageWriter LbPageWriter;
 
 /* The pages of one ranking, lent to the core as its store. */
 typedef struct LbPages
@@ -43,7 +40,7 @@ typedef struct LbPages
 	int64	   *superseded;
 	int			nsuperseded;
 	int			capacity;
-	LbPageWriter *writer;
+	LbRows	   *rows;
 } LbPages;
 
 extern void lb_pages_begin(LbPages *pages, int64 counter_id, int64 ranking_id,
@@ -52,10 +49,6 @@ extern void lb_pages_end(LbPages *pages);
 extern void lb_pages_check(const LbPages *pages, LbRankStatus status);
 
 /* pages_write.c */
-extern LbPageWriter *lb_page_writer_begin(int64 counter_id);
-extern void lb_page_writer_flush(LbPageWriter *writer);
-extern void lb_page_writer_end(LbPageWriter *writer);
-extern void lb_pages_write(LbPages *pages, LbPageWriter *writer,
-						   int64 next_page);
+extern void lb_pages_write(LbPages *pages, LbRows *rows, int64 next_page);
 
 #endif							/* LB_PAGES_H */

@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "projection/accum.h"
-#include "projection/columns.h"
+#include "projection/accum_row.h"
 #include "read/answer.h"
 
 PG_FUNCTION_INFO_V1(lb_value);

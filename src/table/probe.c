@@ -20,9 +20,11 @@
 #include "utils/snapmgr.h"
 
 #include "definition/gate.h"
-#include "definition/probe.h"
+#include "table/probe.h"
 
-static const char *const table_names[] = {"round", "version", "standing", "page"};
+static const char *const table_names[] = {
+	"round", "version", "bucket", "standing", "moved", "page"
+};
 
 static Oid	table_oids[lengthof(table_names)];
 
@@ -68,16 +70,20 @@ lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id, int nkeys)
 	probe->scan = lb_index_beginscan(probe->heap, probe->index,
 									 GetActiveSnapshot(), nkeys);
 	probe->nkeys = nkeys;
+	probe->context = CurrentMemoryContext;
 }
 
 /* The first row of those keys in that direction, or NULL. */
 TupleTableSlot *
 lb_probe(LbProbe *probe, ScanKey keys, ScanDirection direction)
 {
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+	bool		found;
+
 	index_rescan(probe->scan, keys, probe->nkeys, NULL, 0);
-	if (!index_getnext_slot(probe->scan, direction, probe->slot))
-		return NULL;
-	return probe->slot;
+	found = index_getnext_slot(probe->scan, direction, probe->slot);
+	MemoryContextSwitchTo(old);
+	return found ? probe->slot : NULL;
 }
 
 void
@@ -94,6 +100,20 @@ lb_key_int64(ScanKey key, AttrNumber column, int64 value)
 {
 	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT8EQ,
 				Int64GetDatum(value));
+}
+
+void
+lb_key_int16(ScanKey key, AttrNumber column, int16 value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(value));
+}
+
+void
+lb_key_time(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ,
+				TimestampTzGetDatum(value));
 }
 
 /* Text of the collation "C". */

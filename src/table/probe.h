@@ -17,12 +17,15 @@
 #include "access/skey.h"
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
+#include "utils/timestamp.h"
 
 typedef enum LbTable
 {
 	LB_TABLE_ROUND,
 	LB_TABLE_VERSION,
+	LB_TABLE_BUCKET,
 	LB_TABLE_STANDING,
+	LB_TABLE_MOVED,
 	LB_TABLE_PAGE
 } LbTable;
 
@@ -34,6 +37,7 @@ typedef struct LbProbe
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 	int			nkeys;
+	MemoryContext context;		/* of the scan, which allocates as it goes */
 } LbProbe;
 
 extern Relation lb_table_open(LbTable table, int64 counter_id, LOCKMODE mode);
@@ -44,6 +48,8 @@ extern TupleTableSlot *lb_probe(LbProbe *probe, ScanKey keys,
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
+extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
+extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
 extern void lb_key_text(ScanKey key, AttrNumber column, Datum value);
 
 static inline int64
