@@ -521,7 +521,7 @@ BEGIN
 		RAISE NOTICE '% "%" already exists, skipping', what, name;
 	ELSE
 		RAISE WARNING '% "%" already exists with another definition, skipping', what, name
-			USING HINT = format('lb_%ss() shows the definition in force.', what);
+			USING HINT = format(CASE what WHEN 'tenant' THEN 'lb.%s' ELSE 'lb_%ss()' END || ' shows the definition in force.', what);
 	END IF;
 	RETURN id;
 END
@@ -562,12 +562,13 @@ CREATE FUNCTION lb._alter_tenant(tenant text, timezone text) RETURNS void
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	id integer := lb._tenant_id(coalesce(tenant, ''));
+	id integer;
 BEGIN
-	IF timezone IS NULL THEN
-		RAISE EXCEPTION 'argument "timezone" must not be null'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a time zone.';
+	IF tenant IS NULL OR timezone IS NULL THEN
+		RAISE EXCEPTION 'argument "%" must not be null', CASE WHEN tenant IS NULL THEN 'tenant' ELSE 'timezone' END
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a tenant and that of a time zone.';
 	END IF;
+	id := lb._tenant_id(tenant);
 	UPDATE lb.tenant t SET timezone = lb._zone(_alter_tenant.timezone) WHERE t.tenant_id = id;
 END
 $$;
@@ -722,8 +723,10 @@ CREATE FUNCTION lb._drop_board(board text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
 BEGIN
-	DELETE FROM lb.board b WHERE b.board_id = lb._board_id(board);
+	DELETE FROM lb.board b WHERE b.board_id = id;
 END
 $$;
 
