@@ -59,6 +59,7 @@ OBJS = \
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \
 	install \
+	definition \
 	histogram
 REGRESS_OPTS = --inputdir=$(srcdir)
 
