@@ -67,7 +67,7 @@ lb_parse_period(const char *period)
 {
 	static const char *const names[] = {"all", "hour", "day", "week", "month", "year"};
 
-	for (int i = 0; i < lengthof(names); i++)
+	for (int i = 0; i < (int) lengthof(names); i++)
 		if (strcmp(period, names[i]) == 0)
 			return (LbPeriod) i;
 	ereport(ERROR,
