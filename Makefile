@@ -60,6 +60,8 @@ OBJS = \
 REGRESS = \
 	install \
 	definition \
+	admission \
+	json \
 	histogram
 REGRESS_OPTS = --inputdir=$(srcdir)
 
