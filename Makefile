@@ -62,7 +62,8 @@ REGRESS = \
 	definition \
 	admission \
 	json \
-	histogram
+	histogram \
+	window
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
