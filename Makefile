@@ -62,6 +62,7 @@ REGRESS = \
 	definition \
 	admission \
 	json \
+	counting \
 	histogram \
 	window
 REGRESS_OPTS = --inputdir=$(srcdir)
