@@ -11,11 +11,12 @@ CREATE TABLE lb.round (
 	as_of timestamptz NOT NULL,
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
-	rankings bigint NOT NULL
+	rankings bigint NOT NULL,
+	next xid8 NOT NULL
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, and how much it did.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY
