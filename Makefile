@@ -63,6 +63,7 @@ REGRESS = \
 	admission \
 	json \
 	counting \
+	reading \
 	histogram \
 	window
 REGRESS_OPTS = --inputdir=$(srcdir)
