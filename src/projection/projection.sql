@@ -155,14 +155,6 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	BEGIN
-		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
-			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
-		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	/* the next minute tries again; the default partition serves until then */
-	END;
 	DELETE FROM lb.round r
 		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
 			   FROM lb.round o
@@ -173,6 +165,15 @@ BEGIN
 		AND r.as_of < clock_timestamp() - interval '1 hour'
 		AND r.number <> kept.number
 		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	/* last, for submitters wait from the moment that it locks the default partition */
+	BEGIN
+		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+		END IF;
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* the next minute tries again; the default partition serves until then */
+	END;
 END
 $$;
 
