@@ -390,12 +390,12 @@ COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, te
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_board(text) IS
-'Drops a board and its rankings; the counter and its log stay. 42704 for an unknown board.';
+'Drops a board and its rankings; the counter and its log stay. 25001 unless READ COMMITTED, 42704 for an unknown board.';
 
 CREATE FUNCTION @extschema@.lb_drop_counter(counter text, force boolean DEFAULT false) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
-'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 42704 for an unknown counter.';
+'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 25001 unless READ COMMITTED, 42704 for an unknown counter.';
 
 CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
 		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,
