@@ -70,6 +70,15 @@ REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
 ISOLATION = \
+	oracle \
+	submit_refresh \
+	same_key \
+	batches \
+	partitions \
+	open_writer \
+	prepared \
+	levels \
+	boards
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
 
