@@ -80,11 +80,26 @@ OBJS = \
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \
 	install \
-	histogram
+	definition \
+	admission \
+	json \
+	counting \
+	reading \
+	histogram \
+	window
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
 ISOLATION = \
+	oracle \
+	submit_refresh \
+	same_key \
+	batches \
+	partitions \
+	open_writer \
+	prepared \
+	levels \
+	boards
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
 

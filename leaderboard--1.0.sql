@@ -535,7 +535,7 @@ BEGIN
 		RAISE NOTICE '% "%" already exists, skipping', what, name;
 	ELSE
 		RAISE WARNING '% "%" already exists with another definition, skipping', what, name
-			USING HINT = format('lb_%ss() shows the definition in force.', what);
+			USING HINT = format(CASE what WHEN 'tenant' THEN 'lb.%s' ELSE 'lb_%ss()' END || ' shows the definition in force.', what);
 	END IF;
 	RETURN id;
 END
@@ -576,12 +576,13 @@ CREATE FUNCTION lb._alter_tenant(tenant text, timezone text) RETURNS void
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	id integer := lb._tenant_id(coalesce(tenant, ''));
+	id integer;
 BEGIN
-	IF timezone IS NULL THEN
-		RAISE EXCEPTION 'argument "timezone" must not be null'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a time zone.';
+	IF tenant IS NULL OR timezone IS NULL THEN
+		RAISE EXCEPTION 'argument "%" must not be null', CASE WHEN tenant IS NULL THEN 'tenant' ELSE 'timezone' END
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a tenant and that of a time zone.';
 	END IF;
+	id := lb._tenant_id(tenant);
 	UPDATE lb.tenant t SET timezone = lb._zone(_alter_tenant.timezone) WHERE t.tenant_id = id;
 END
 $$;
@@ -736,8 +737,10 @@ CREATE FUNCTION lb._drop_board(board text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
 BEGIN
-	DELETE FROM lb.board b WHERE b.board_id = lb._board_id(board);
+	DELETE FROM lb.board b WHERE b.board_id = id;
 END
 $$;
 
@@ -836,12 +839,12 @@ COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, te
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_board(text) IS
-'Drops a board and its rankings; the counter and its log stay. 42704 for an unknown board.';
+'Drops a board and its rankings; the counter and its log stay. 25001 unless READ COMMITTED, 42704 for an unknown board.';
 
 CREATE FUNCTION @extschema@.lb_drop_counter(counter text, force boolean DEFAULT false) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
-'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 42704 for an unknown counter.';
+'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 25001 unless READ COMMITTED, 42704 for an unknown counter.';
 
 CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
 		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,
@@ -958,26 +961,30 @@ CREATE FUNCTION lb._make_partitions(first_day date, last_day date) RETURNS integ
 DECLARE
 	missing date[];
 	day date;
-	name text;
 BEGIN
+	/* one maker at a time, and in the way of no submitter */
+	LOCK TABLE lb.event IN SHARE UPDATE EXCLUSIVE MODE;
 	SELECT array_agg(d::date ORDER BY d) INTO missing
 		FROM generate_series(first_day, last_day, interval '1 day') AS d
 		WHERE NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens <= d AND d < p.closes);
 	IF missing IS NULL THEN
 		RETURN 0;
 	END IF;
+	FOREACH day IN ARRAY missing LOOP
+		PERFORM lb._prepare_partition('event_' || to_char(day, 'YYYYMMDD'));
+	END LOOP;
 	/*
-	 * ATTACH would read the whole default partition once for each day, to
-	 * see that it holds no row of that day.  One constraint spares it that.
+	 * ATTACH locks the default partition, into which submitters look for
+	 * their key, so it comes last.  It would read that partition once for
+	 * each day, to see that it holds no row of that day; one constraint
+	 * spares it that.
 	 */
 	LOCK TABLE lb.event_default IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT elsewhere CHECK (ingest_time < %L OR ingest_time >= %L)',
 				   missing[1]::timestamptz, (missing[array_upper(missing, 1)] + 1)::timestamptz);
 	FOREACH day IN ARRAY missing LOOP
-		name := 'event_' || to_char(day, 'YYYYMMDD');
-		PERFORM lb._prepare_partition(name);
 		EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)',
-					   name, day::timestamptz, (day + 1)::timestamptz);
+					   'event_' || to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
 	END LOOP;
 	ALTER TABLE lb.event_default DROP CONSTRAINT elsewhere;
 	RETURN array_length(missing, 1);
@@ -1118,11 +1125,12 @@ CREATE TABLE lb.round (
 	as_of timestamptz NOT NULL,
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
-	rankings bigint NOT NULL
+	rankings bigint NOT NULL,
+	next xid8 NOT NULL
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, and how much it did.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY
@@ -1322,14 +1330,6 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	BEGIN
-		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
-			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
-		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	/* the next minute tries again; the default partition serves until then */
-	END;
 	PERFORM lb._collect();
 	DELETE FROM lb.round r
 		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
@@ -1341,6 +1341,15 @@ BEGIN
 		AND r.as_of < clock_timestamp() - interval '1 hour'
 		AND r.number <> kept.number
 		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	/* last, for submitters wait from the moment that it locks the default partition */
+	BEGIN
+		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+		END IF;
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* the next minute tries again; the default partition serves until then */
+	END;
 END
 $$;
 

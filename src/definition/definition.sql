@@ -86,7 +86,7 @@ BEGIN
 		RAISE NOTICE '% "%" already exists, skipping', what, name;
 	ELSE
 		RAISE WARNING '% "%" already exists with another definition, skipping', what, name
-			USING HINT = format('lb_%ss() shows the definition in force.', what);
+			USING HINT = format(CASE what WHEN 'tenant' THEN 'lb.%s' ELSE 'lb_%ss()' END || ' shows the definition in force.', what);
 	END IF;
 	RETURN id;
 END
@@ -127,12 +127,13 @@ CREATE FUNCTION lb._alter_tenant(tenant text, timezone text) RETURNS void
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	id integer := lb._tenant_id(coalesce(tenant, ''));
+	id integer;
 BEGIN
-	IF timezone IS NULL THEN
-		RAISE EXCEPTION 'argument "timezone" must not be null'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a time zone.';
+	IF tenant IS NULL OR timezone IS NULL THEN
+		RAISE EXCEPTION 'argument "%" must not be null', CASE WHEN tenant IS NULL THEN 'tenant' ELSE 'timezone' END
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the name of a tenant and that of a time zone.';
 	END IF;
+	id := lb._tenant_id(tenant);
 	UPDATE lb.tenant t SET timezone = lb._zone(_alter_tenant.timezone) WHERE t.tenant_id = id;
 END
 $$;
@@ -287,8 +288,10 @@ CREATE FUNCTION lb._drop_board(board text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
 BEGIN
-	DELETE FROM lb.board b WHERE b.board_id = lb._board_id(board);
+	DELETE FROM lb.board b WHERE b.board_id = id;
 END
 $$;
 
@@ -387,12 +390,12 @@ COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, te
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_board(text) IS
-'Drops a board and its rankings; the counter and its log stay. 42704 for an unknown board.';
+'Drops a board and its rankings; the counter and its log stay. 25001 unless READ COMMITTED, 42704 for an unknown board.';
 
 CREATE FUNCTION @extschema@.lb_drop_counter(counter text, force boolean DEFAULT false) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
-'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 42704 for an unknown counter.';
+'Drops a counter that no board and no event uses; 55006 otherwise. With force => true its boards are dropped, its id is retired and its log stays: the name is free again, submissions to the id are refused as "retired". 25001 unless READ COMMITTED, 42704 for an unknown counter.';
 
 CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
 		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,

@@ -67,7 +67,7 @@ lb_parse_period(const char *period)
 {
 	static const char *const names[] = {"all", "hour", "day", "week", "month", "year"};
 
-	for (int i = 0; i < lengthof(names); i++)
+	for (int i = 0; i < (int) lengthof(names); i++)
 		if (strcmp(period, names[i]) == 0)
 			return (LbPeriod) i;
 	ereport(ERROR,
@@ -225,8 +225,8 @@ lb_find_counter(const LbName *name, LbCounter *counter)
 }
 
 /* A counter by its ids; version 0 is the version in force. */
-void
-lb_get_counter_version(int64 counter_id, int16 version, LbCounter *counter)
+bool
+lb_find_counter_version(int64 counter_id, int16 version, LbCounter *counter)
 {
 	static LbPlan plan = {
 		"SELECT " COUNTER_COLUMNS
@@ -240,9 +240,17 @@ lb_get_counter_version(int64 counter_id, int16 version, LbCounter *counter)
 	Datum		values[2] = {Int64GetDatum(counter_id), Int16GetDatum(version)};
 
 	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
+		return false;
+	read_counter(counter);
+	return true;
+}
+
+void
+lb_get_counter_version(int64 counter_id, int16 version, LbCounter *counter)
+{
+	if (!lb_find_counter_version(counter_id, version, counter))
 		elog(ERROR, "counter " INT64_FORMAT " has no version %d",
 			 counter_id, version);
-	read_counter(counter);
 }
 
 /* What else a tenant has by a name, as the detail of an error. */

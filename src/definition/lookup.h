@@ -89,6 +89,8 @@ extern int64 lb_interval_usecs(const Interval *interval);
 /* These read the definitions through SPI; the caller is connected. */
 extern bool lb_find_counter(const LbName *name, LbCounter *counter);
 extern void lb_get_counter(const char *name, LbCounter *counter);
+extern bool lb_find_counter_version(int64 counter_id, int16 version,
+									LbCounter *counter);
 extern void lb_get_counter_version(int64 counter_id, int16 version,
 								   LbCounter *counter);
 extern void lb_get_board(const char *name, LbBoard *board);

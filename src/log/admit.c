@@ -280,7 +280,7 @@ hint_for(const char *reason)
 		{"retired", "The counter was dropped; submit to a live one."},
 	};
 
-	for (int i = 0; i < lengthof(hints); i++)
+	for (int i = 0; i < (int) lengthof(hints); i++)
 		if (strcmp(reason, hints[i].reason) == 0)
 			return hints[i].hint;
 	return "See the reasons in the reference of lb_submit().";

@@ -73,7 +73,7 @@ text_datum(LbText text)
 }
 
 static void
-append_one(const LbCounter *counter, LbEvent *event, Datum *values)
+append_one(LbEvent *event, Datum *values)
 {
 	static LbPlan plan = {
 		INSERT_EVENT
@@ -161,7 +161,7 @@ mark_appended(LbEvent **events, int n)
 }
 
 static void
-append_many(const LbCounter *counter, LbEvent **events, int n, Datum *values)
+append_many(LbEvent **events, int n, Datum *values)
 {
 	static LbPlan plan = {
 		INSERT_EVENT
@@ -211,7 +211,7 @@ lb_append(const LbCounter *counter, LbEvent **events, int n, char kind,
 	values[4] = Int16GetDatum(counter->version);
 	values[5] = CharGetDatum(kind);
 	if (n == 1)
-		append_one(counter, events[0], values);
+		append_one(events[0], values);
 	else
-		append_many(counter, events, n, values);
+		append_many(events, n, values);
 }

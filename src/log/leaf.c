@@ -33,7 +33,7 @@ static struct
 }			cache;
 
 static void
-forget_leaves(Datum arg, Oid relid)
+forget_leaves(pg_attribute_unused() Datum arg, Oid relid)
 {
 	if (relid == cache.parent || relid == InvalidOid)
 		cache.valid = false;

@@ -97,26 +97,30 @@ CREATE FUNCTION lb._make_partitions(first_day date, last_day date) RETURNS integ
 DECLARE
 	missing date[];
 	day date;
-	name text;
 BEGIN
+	/* one maker at a time, and in the way of no submitter */
+	LOCK TABLE lb.event IN SHARE UPDATE EXCLUSIVE MODE;
 	SELECT array_agg(d::date ORDER BY d) INTO missing
 		FROM generate_series(first_day, last_day, interval '1 day') AS d
 		WHERE NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens <= d AND d < p.closes);
 	IF missing IS NULL THEN
 		RETURN 0;
 	END IF;
+	FOREACH day IN ARRAY missing LOOP
+		PERFORM lb._prepare_partition('event_' || to_char(day, 'YYYYMMDD'));
+	END LOOP;
 	/*
-	 * ATTACH would read the whole default partition once for each day, to
-	 * see that it holds no row of that day.  One constraint spares it that.
+	 * ATTACH locks the default partition, into which submitters look for
+	 * their key, so it comes last.  It would read that partition once for
+	 * each day, to see that it holds no row of that day; one constraint
+	 * spares it that.
 	 */
 	LOCK TABLE lb.event_default IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT elsewhere CHECK (ingest_time < %L OR ingest_time >= %L)',
 				   missing[1]::timestamptz, (missing[array_upper(missing, 1)] + 1)::timestamptz);
 	FOREACH day IN ARRAY missing LOOP
-		name := 'event_' || to_char(day, 'YYYYMMDD');
-		PERFORM lb._prepare_partition(name);
 		EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)',
-					   name, day::timestamptz, (day + 1)::timestamptz);
+					   'event_' || to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
 	END LOOP;
 	ALTER TABLE lb.event_default DROP CONSTRAINT elsewhere;
 	RETURN array_length(missing, 1);

@@ -128,10 +128,14 @@ lb_board_created(PG_FUNCTION_ARGS)
 	return PointerGetDatum(NULL);
 }
 
-/* lb._lock_rounds(): no round runs until the transaction ends. */
+/*
+ * lb._lock_rounds(): no round runs until the transaction ends, and what the
+ * last one wrote is there to be deleted.
+ */
 Datum
 lb_lock_rounds(PG_FUNCTION_ARGS)
 {
+	lb_check_read_committed("dropping a board or a counter");
 	lb_lock(LB_LOCK_ROUND, 0, 0, true);
 	PG_RETURN_VOID();
 }

@@ -137,7 +137,7 @@ lb_refresh_loop(PG_FUNCTION_ARGS)
 	if (atomic)
 	{
 		lb_check_not_in_recovery("refresh");
-		lb_check_read_committed();
+		lb_check_read_committed("a refresh");
 		one_round(false);
 	}
 	else

@@ -11,11 +11,12 @@ CREATE TABLE lb.round (
 	as_of timestamptz NOT NULL,
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
-	rankings bigint NOT NULL
+	rankings bigint NOT NULL,
+	next xid8 NOT NULL
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, and how much it did.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY
@@ -215,14 +216,6 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	BEGIN
-		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
-			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
-		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	/* the next minute tries again; the default partition serves until then */
-	END;
 	PERFORM lb._collect();
 	DELETE FROM lb.round r
 		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
@@ -234,6 +227,15 @@ BEGIN
 		AND r.as_of < clock_timestamp() - interval '1 hour'
 		AND r.number <> kept.number
 		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	/* last, for submitters wait from the moment that it locks the default partition */
+	BEGIN
+		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+		END IF;
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* the next minute tries again; the default partition serves until then */
+	END;
 END
 $$;
 

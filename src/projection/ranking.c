@@ -59,7 +59,16 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	LbCounted  *counted = palloc0(sizeof(LbCounted));
 	LbBoard    *boards;
 
-	lb_get_counter_version(counter_id, version, &counted->counter);
+	if (!lb_find_counter_version(counter_id, version, &counted->counter))
+	{
+		/*
+		 * A submission that was under way when its counter was dropped for
+		 * having no events; nobody can ask for it any more.
+		 */
+		counted->counter.counter_id = counter_id;
+		counted->counter.version = version;
+		counted->counter.retired = true;
+	}
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)

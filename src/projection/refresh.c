@@ -225,14 +225,15 @@ lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
 	MemoryContextDelete(context);
 }
 
+/* What waits for rounds must see what they left, which an older snapshot does not. */
 void
-lb_check_read_committed(void)
+lb_check_read_committed(const char *what)
 {
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("a refresh needs the isolation level READ COMMITTED"),
-				 errhint("Call lb_refresh() outside of this transaction.")));
+				 errmsg("%s needs the isolation level READ COMMITTED", what),
+				 errhint("Do it outside of this transaction.")));
 }
 
 static Datum
@@ -263,7 +264,7 @@ lb_refresh(PG_FUNCTION_ARGS)
 	char	   *name = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
 
 	lb_check_not_in_recovery("refresh");
-	lb_check_read_committed();
+	lb_check_read_committed("a refresh");
 	lb_gate_enter(&gate);
 	lb_spi_connect();
 	if (name != NULL)

@@ -22,7 +22,7 @@ typedef struct LbRefreshed
 	TimestampTz as_of;
 } LbRefreshed;
 
-extern void lb_check_read_committed(void);
+extern void lb_check_read_committed(const char *what);
 extern int64 lb_next_round(void);
 extern int	lb_round_settings(void);
 extern void lb_round_settings_end(int nest);

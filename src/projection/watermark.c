@@ -13,10 +13,12 @@
  */
 #include "leaderboard.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/xid8.h"
 
 #include "definition/gate.h"
 #include "projection/watermark.h"
@@ -68,7 +70,7 @@ bool
 lb_watermark_read(LbWatermark *mark)
 {
 	static LbPlan plan = {
-		"SELECT r.snapshot::text, r.as_of, r.floor FROM lb.round r "
+		"SELECT r.snapshot::text, r.as_of, r.floor, r.next FROM lb.round r "
 		"ORDER BY r.number DESC LIMIT 1",
 		0
 	};
@@ -87,6 +89,7 @@ lb_watermark_read(LbWatermark *mark)
 		parse_snapshot(SPI_getvalue(row, desc, 1), mark);
 		mark->as_of = DatumGetTimestampTz(SPI_getbinval(row, desc, 2, &isnull));
 		mark->floor = DatumGetTimestampTz(SPI_getbinval(row, desc, 3, &isnull));
+		mark->next = DatumGetUInt64(SPI_getbinval(row, desc, 4, &isnull));
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return found;
@@ -108,20 +111,13 @@ add_own_transaction(LbWatermark *mark)
 	mark->nxip++;
 }
 
-/* Some transaction under way at the last round still is. */
-static bool
-keeps_stragglers(const LbWatermark *mark, const LbWatermark *before)
-{
-	for (int i = 0; i < before->nxip; i++)
-		if (!lb_watermark_has(mark, before->xip[i]))
-			return true;
-	return false;
-}
-
 /*
  * The watermark of the active snapshot, taken after the clock showed as_of.
- * Whatever it leaves out either was under way at the round before, or got its
- * number after that round's clock reading, and read its own clock later.
+ * A transaction that read its clock before then had its number before, which
+ * is below "next".  It need not be in the snapshot's list: those numbered
+ * after the newest that has ended are beyond xmax, whether begun or not.  So
+ * the floor moves up to the last round's clock reading once all transactions
+ * numbered before that reading have ended, and not sooner.
  */
 void
 lb_watermark_take(LbWatermark *mark, const LbWatermark *before,
@@ -135,7 +131,8 @@ lb_watermark_take(LbWatermark *mark, const LbWatermark *before,
 	SPI_freetuptable(SPI_tuptable);
 	add_own_transaction(mark);
 	mark->as_of = as_of;
-	mark->floor = keeps_stragglers(mark, before) ? before->floor : before->as_of;
+	mark->next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	mark->floor = mark->xmin < before->next ? before->floor : before->as_of;
 }
 
 /* Stop before xid, which is not above the oldest transaction under way. */
@@ -146,6 +143,7 @@ lb_watermark_cut(LbWatermark *mark, const LbWatermark *before, uint64 xid)
 	mark->xmax = xid;
 	mark->nxip = 0;
 	mark->as_of = before->as_of;
+	mark->next = before->next;
 	mark->floor = before->floor;
 }
 
@@ -155,14 +153,15 @@ lb_watermark_write(const LbWatermark *mark, int64 number, int64 events,
 				   int64 rankings)
 {
 	static LbPlan plan = {
-		"INSERT INTO lb.round (number, snapshot, as_of, floor, events, rankings) "
-		"VALUES ($1, $2::pg_snapshot, $3, $4, $5, $6)",
-		6, {INT8OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID}
+		"INSERT INTO lb.round (number, snapshot, as_of, floor, events, rankings, next) "
+		"VALUES ($1, $2::pg_snapshot, $3, $4, $5, $6, $7)",
+		7, {INT8OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, XID8OID}
 	};
-	Datum		values[6] = {Int64GetDatum(number),
+	Datum		values[7] = {Int64GetDatum(number),
 		CStringGetTextDatum(format_snapshot(mark)),
 		TimestampTzGetDatum(mark->as_of), TimestampTzGetDatum(mark->floor),
-	Int64GetDatum(events), Int64GetDatum(rankings)};
+		Int64GetDatum(events), Int64GetDatum(rankings),
+	FullTransactionIdGetDatum(FullTransactionIdFromU64(mark->next))};
 
 	lb_run(&plan, values, NULL, false, 0, SPI_OK_INSERT);
 }

@@ -14,8 +14,9 @@
 
 /*
  * A snapshot: counted is every transaction before xmax that is not in xip.
- * as_of is a clock reading taken before the snapshot.  Nothing that is not
- * counted was ingested before floor.
+ * as_of is a clock reading taken before the snapshot, next the number that no
+ * transaction had yet when it was taken.  Nothing that is not counted was
+ * ingested before floor.
  */
 typedef struct LbWatermark
 {
@@ -23,6 +24,7 @@ typedef struct LbWatermark
 	uint64		xmax;
 	uint64	   *xip;
 	int			nxip;
+	uint64		next;
 	TimestampTz as_of;
 	TimestampTz floor;
 } LbWatermark;

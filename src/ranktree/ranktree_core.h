@@ -24,7 +24,7 @@
 #define LB_RANK_MEMBER_MAX		200 /* bytes of a member */
 #endif
 #define LB_RANK_LEVEL_MAX		20	/* level of the highest possible root */
-#define LB_RANK_FILL_MIN		50	/* percent a page is packed to */
+#define LB_RANK_FILL_MIN		80	/* percent; less would cut into low pages */
 #define LB_RANK_FILL_MAX		100
 #define LB_RANK_FILL_DEFAULT	88
 #define LB_RANK_MESSAGE_SIZE	160

@@ -301,6 +301,7 @@ is_canonical(const LbRankPage *page, const LbRankMeasure *measure, int size)
 	return measure->size == size &&
 		measure->even == (page->even_len >= 0) &&
 		measure->prefix_len == page->prefix_len &&
+		measure->key_base == page->key_base &&
 		measure->key_width == page->key_width &&
 		measure->time_width == page->time_width &&
 		measure->time_base == page->time_base &&

@@ -114,7 +114,7 @@ append(LbRankPacker *packer, int level, const LbRankEntry *entry,
 	return status;
 }
 
-/* Writes the page of records first .. end - 1 and adds it to the level above. */
+/* Writes the page of records first .. end - 1; adds it to the level above. */
 static LbRankStatus
 write_page(LbRankPacker *packer, int level, int first, int end)
 {

@@ -112,15 +112,18 @@ static void
 put_estimate(const LbReading *reading, int64 value, bool is_member,
 			 const LbPlace *place, Datum *values, bool *nulls)
 {
+	const LbHistogram *h = reading->histogram;
 	int64		low;
 	int64		high;
+	int64		with_bucket;
 	int64		rank_low;
 	int64		rank_high;
 
 	if (reading->board.descending)
-		lb_hist_above(reading->histogram, value, &low, &high);
+		lb_hist_above(h, value, &low, &high);
 	else
-		lb_hist_below(reading->histogram, value, &low, &high);
+		lb_hist_below(h, value, &low, &high);
+	with_bucket = low + lb_hist_members(h, lb_hist_bucket(h->scale, value));
 	if (is_member && high > low)
 		high--;					/* one of those in doubt is the member itself */
 	low = Max(low, place->better);
@@ -130,9 +133,9 @@ put_estimate(const LbReading *reading, int64 value, bool is_member,
 		rank_low = place->better_values + 1;
 	if (reading->board.ties == LB_ORDINAL)
 	{
+		/* equals may be ahead too, though none of them is better */
 		rank_low = Max(rank_low, place->place);
-		if (!is_member)
-			rank_high = Min(rank_high + 1, reading->population + 1);
+		rank_high = is_member ? with_bucket : with_bucket + 1;
 	}
 	put_int64(values, nulls, RANK_LOW, rank_low);
 	put_int64(values, nulls, RANK_HIGH, rank_high);
