@@ -40,6 +40,20 @@ read_row(LbPages *pages, int64 page_id, int *size)
 	return (const uint8 *) VARDATA_ANY(body);
 }
 
+/* The core trusts what it is lent, so a page is checked on its way in. */
+static void
+check_page(const LbPages *pages, int64 page_id, const uint8 *body, int size)
+{
+	const char *problem = lb_rank_page_problem(body, size);
+
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("page " INT64_FORMAT " of ranking " INT64_FORMAT " is damaged: %s",
+						page_id, pages->ranking_id, problem),
+				 errhint("lb_check() says more; drop the board and create it again to build it from the buckets.")));
+}
+
 static const uint8_t *
 get_page(void *context, int64_t page_id, int *size)
 {
@@ -54,7 +68,10 @@ get_page(void *context, int64_t page_id, int *size)
 	if (body != NULL)
 		return body;
 	body = read_row(pages, page_id, size);
-	return body == NULL ? NULL : lb_cache_put(&key, body, *size);
+	if (body == NULL)
+		return NULL;
+	check_page(pages, page_id, body, *size);
+	return lb_cache_put(&key, body, *size);
 }
 
 /* Lend the ranking's pages to the core. */
