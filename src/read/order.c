@@ -18,6 +18,7 @@
 #define EQ " OPERATOR(pg_catalog.=) "
 #define LT " OPERATOR(pg_catalog.<) "
 #define GT " OPERATOR(pg_catalog.>) "
+#define MINUS " OPERATOR(pg_catalog.-) "
 #define OF_RANKING "s.counter_id" EQ "$1 AND s.ranking_id" EQ "$2 "
 
 static int64
@@ -186,8 +187,8 @@ lb_order_page(const LbReading *reading, int64 first, int n, LbEntry *entries,
 	static LbPlan plan = {
 		"SELECT p.member, p.value, p.reached_at, p.better, p.better_values FROM ("
 		"SELECT s.member, s.value, s.reached_at, "
-		"pg_catalog.rank() OVER (ORDER BY s.rank_key) - 1 AS better, "
-		"pg_catalog.dense_rank() OVER (ORDER BY s.rank_key) - 1 AS better_values, "
+		"pg_catalog.rank() OVER (ORDER BY s.rank_key)" MINUS "1 AS better, "
+		"pg_catalog.dense_rank() OVER (ORDER BY s.rank_key)" MINUS "1 AS better_values, "
 		"pg_catalog.row_number() OVER (ORDER BY s.rank_key, s.reached_at, s.member) AS place "
 		"FROM (SELECT h.* FROM lb.standing h WHERE h.counter_id" EQ "$1 "
 		"AND h.ranking_id" EQ "$2 AND h.rank_key IS NOT NULL "
