@@ -65,7 +65,8 @@ REGRESS = \
 	counting \
 	reading \
 	histogram \
-	window
+	window \
+	privilege
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
