@@ -86,7 +86,8 @@ REGRESS = \
 	counting \
 	reading \
 	histogram \
-	window
+	window \
+	privilege
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.

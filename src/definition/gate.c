@@ -191,11 +191,11 @@ lb_public(PG_FUNCTION_ARGS)
 	LbGate		gate;
 	Datum		result;
 
+	/* the schema lb is closed to the caller, so the name is looked up inside */
+	lb_gate_enter(&gate);
 	if (outer->fn_extra == NULL)
 		outer->fn_extra = resolve_public_call(outer);
 	call = outer->fn_extra;
-
-	lb_gate_enter(&gate);
 	fcinfo->flinfo = &call->inner;
 	PG_TRY();
 	{

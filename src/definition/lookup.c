@@ -234,7 +234,7 @@ lb_find_counter_version(int64 counter_id, int16 version, LbCounter *counter)
 		"JOIN lb.tenant t ON c.tenant_id" EQ "t.tenant_id "
 		"JOIN lb.counter_version v ON v.counter_id" EQ "c.counter_id "
 		"WHERE c.counter_id" EQ "$1 AND v.version" EQ
-		"CASE WHEN $2" EQ "0::int2 THEN c.version ELSE $2 END",
+		"CASE WHEN $2" EQ "0::pg_catalog.int2 THEN c.version ELSE $2 END",
 		2, {INT8OID, INT2OID}
 	};
 	Datum		values[2] = {Int64GetDatum(counter_id), Int16GetDatum(version)};

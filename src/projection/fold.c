@@ -17,8 +17,12 @@
 
 #include "projection/round.h"
 
-/* Groups kept before they are stored: some 200 bytes each. */
-#define GROUPS_MAX		200000
+/*
+ * Groups are kept until they fill maintenance_work_mem, and this many in any
+ * case: some 300 bytes each.  The more are stored at once, the fewer members
+ * are written twice.
+ */
+#define GROUPS_MIN		200000
 
 static uint32
 hash_member(const void *owner, int64 part, LbText member)
@@ -113,6 +117,13 @@ keep_text(LbText text)
 	return (LbText) {copy, text.len};
 }
 
+static bool
+is_full(const LbRound *round)
+{
+	return round->groups->members >= GROUPS_MIN &&
+		MemoryContextMemAllocated(round->fold, false) >= maintenance_work_mem * (Size) 1024;
+}
+
 /* Add what a member has in a bucket to its group. */
 void
 lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
@@ -135,7 +146,7 @@ lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
 	lb_accum_merge(counted->counter.op, &entry->group->accum, accum);
 	MemoryContextSwitchTo(old);
 
-	if (round->groups->members >= GROUPS_MAX)
+	if (is_full(round))
 		lb_round_flush(round);
 }
 

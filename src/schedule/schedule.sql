@@ -170,7 +170,7 @@ $$;
 
 CREATE VIEW lb.health AS SELECT h.check_name, h.ok, h.detail, h.hint FROM lb._health() h;
 COMMENT ON VIEW lb.health IS
-'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false.';
+'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
 
 CREATE FUNCTION @extschema@.lb_schedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
