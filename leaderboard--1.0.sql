@@ -1362,13 +1362,13 @@ CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
 		OUT events bigint, OUT rankings bigint, OUT lag interval)
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
 COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
-'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. Old versions and partitions ahead are the loop''s work. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
 
 CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
 		every interval DEFAULT '250 milliseconds')
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
-'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. Also makes log partitions ahead and removes old rounds. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
 /* Every rank and list function returns this, built in one place (answer.c). */
 CREATE TYPE @extschema@.lb_answer AS (
 	member text,
@@ -1391,7 +1391,7 @@ CREATE TYPE @extschema@.lb_answer AS (
 	state text
 );
 COMMENT ON TYPE @extschema@.lb_answer IS
-'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled.';
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
 CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -1507,8 +1507,9 @@ BEGIN
 		IF expected < least(members, b.head) THEN
 			RETURN NEXT format('the head holds %s entries, fewer than %s', expected, least(members, b.head));
 		END IF;
-		IF v.histogram IS DISTINCT FROM
-			(SELECT coalesce(@extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling), v.histogram) FROM lb.standing s
+		IF members <> @extschema@.lb_histogram_count(v.histogram) OR
+			(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling))
+			 FROM lb.standing s
 			 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) THEN
 			RETURN NEXT 'the histogram is not that of the standings';
 		END IF;
@@ -1609,8 +1610,9 @@ BEGIN
 	ELSIF home <> current_database() THEN
 		RAISE EXCEPTION 'pg_cron lives in the database "%"', home
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(''leaderboard_refresh'', ''* * * * *'', %L, %L);',
-								home, format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
+				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(%L, ''* * * * *'', %L, %L);',
+								home, 'leaderboard_refresh in ' || current_database(),
+								format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
 	END IF;
 	RAISE EXCEPTION 'the extension pg_cron is not installed'
 		USING ERRCODE = 'object_not_in_prerequisite_state',

@@ -13,6 +13,7 @@
 #include "leaderboard.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
@@ -87,14 +88,20 @@ lb_check_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errhint("Give a value for \"%s\".", name)));
 }
 
+/* What writes needs a primary, and a transaction that may. */
 void
-lb_check_not_in_recovery(const char *what)
+lb_check_can_write(const char *what)
 {
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot %s during recovery", what),
 				 errhint("This server is a standby. Connect to the primary to write; every reading function works here.")));
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot %s in a read-only transaction", what),
+				 errhint("Begin a transaction that is READ WRITE.")));
 }
 
 void

@@ -29,7 +29,7 @@ extern void lb_gate_leave(const LbGate *gate);
 
 extern void lb_check_not_null(FunctionCallInfo fcinfo, int argno,
 							  const char *name);
-extern void lb_check_not_in_recovery(const char *what);
+extern void lb_check_can_write(const char *what);
 
 /* A plan that is prepared at its first use and kept for the session. */
 typedef struct LbPlan

@@ -339,7 +339,7 @@ lb_submit_json(PG_FUNCTION_ARGS)
 	LbGate		gate;
 	int			n;
 
-	lb_check_not_in_recovery("submit events");
+	lb_check_can_write("submit events");
 	lb_check_not_null(fcinfo, 0, "events");
 	lb_materialize(fcinfo);
 	events = read_events(PG_GETARG_JSONB_P(0), &n, &counters);

@@ -139,7 +139,7 @@ lb_submit(PG_FUNCTION_ARGS)
 	Datum		values[LB_STATUS_COLUMNS];
 	bool		nulls[LB_STATUS_COLUMNS];
 
-	lb_check_not_in_recovery("submit events");
+	lb_check_can_write("submit events");
 	read_submitted(fcinfo, &event);
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -264,7 +264,7 @@ submit_batch(FunctionCallInfo fcinfo, char kind)
 	char	   *name;
 	int			n;
 
-	lb_check_not_in_recovery("submit events");
+	lb_check_can_write("submit events");
 	lb_check_not_null(fcinfo, ARG_COUNTER, "counter");
 	lb_check_not_null(fcinfo, ARG_MEMBERS, "members");
 	lb_check_not_null(fcinfo, ARG_DELTAS, "deltas");
@@ -309,7 +309,7 @@ lb_submit_batch_at(PG_FUNCTION_ARGS)
 	LbCounter	counter;
 	int			n;
 
-	lb_check_not_in_recovery("submit events");
+	lb_check_can_write("submit events");
 	lb_materialize(fcinfo);
 	events = read_batch(fcinfo, &n);
 	lb_spi_connect();

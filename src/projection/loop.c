@@ -23,6 +23,9 @@
 
 PG_FUNCTION_INFO_V1(lb_refresh_loop);
 
+/* A loop of the usual length tidies once. */
+#define TIDY_EVERY		(2 * USECS_PER_MINUTE)
+
 static int64
 span_arg(FunctionCallInfo fcinfo, int argno, const char *name)
 {
@@ -54,7 +57,7 @@ one_round(bool own_transaction)
 		commit_without_waiting();
 }
 
-/* Partitions ahead, old rounds away. */
+/* Old versions and rounds away, partitions ahead. */
 static void
 tidy(void)
 {
@@ -93,7 +96,7 @@ sleep_until(TimestampTz until)
 static void
 loop(TimestampTz end, int64 every)
 {
-	bool		tidied = false;
+	TimestampTz tidy_at = DT_NOBEGIN;
 
 	for (;;)
 	{
@@ -102,11 +105,11 @@ loop(TimestampTz end, int64 every)
 		CHECK_FOR_INTERRUPTS();
 		if (!RecoveryInProgress() && !XactReadOnly)
 		{
-			if (!tidied)
+			if (GetCurrentTimestamp() >= tidy_at)
 			{
 				tidy();
 				SPI_commit();
-				tidied = true;
+				tidy_at = GetCurrentTimestamp() + TIDY_EVERY;
 			}
 			one_round(true);
 		}
@@ -136,7 +139,7 @@ lb_refresh_loop(PG_FUNCTION_ARGS)
 		elog(ERROR, "SPI_connect failed");
 	if (atomic)
 	{
-		lb_check_not_in_recovery("refresh");
+		lb_check_can_write("refresh");
 		lb_check_read_committed("a refresh");
 		one_round(false);
 	}

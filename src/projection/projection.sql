@@ -248,10 +248,10 @@ CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
 		OUT events bigint, OUT rankings bigint, OUT lag interval)
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
 COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
-'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. Old versions and partitions ahead are the loop''s work. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
 
 CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
 		every interval DEFAULT '250 milliseconds')
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
-'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. Also makes log partitions ahead and removes old rounds. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';

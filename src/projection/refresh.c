@@ -263,7 +263,7 @@ lb_refresh(PG_FUNCTION_ARGS)
 	LbGate		gate;
 	char	   *name = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	lb_check_not_in_recovery("refresh");
+	lb_check_can_write("refresh");
 	lb_check_read_committed("a refresh");
 	lb_gate_enter(&gate);
 	lb_spi_connect();

@@ -20,7 +20,7 @@ CREATE TYPE @extschema@.lb_answer AS (
 	state text
 );
 COMMENT ON TYPE @extschema@.lb_answer IS
-'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled.';
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
 CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -136,8 +136,9 @@ BEGIN
 		IF expected < least(members, b.head) THEN
 			RETURN NEXT format('the head holds %s entries, fewer than %s', expected, least(members, b.head));
 		END IF;
-		IF v.histogram IS DISTINCT FROM
-			(SELECT coalesce(@extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling), v.histogram) FROM lb.standing s
+		IF members <> @extschema@.lb_histogram_count(v.histogram) OR
+			(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling))
+			 FROM lb.standing s
 			 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) THEN
 			RETURN NEXT 'the histogram is not that of the standings';
 		END IF;

@@ -60,8 +60,8 @@ lb_newest_round(void)
 }
 
 /*
- * The version of a window that nobody opened: the first round after it
- * began, before which it could not be seen to be empty.
+ * The version of a window that has begun and that nobody opened: the first
+ * round after its beginning, before which it could not be seen to be empty.
  */
 static int64
 version_of_nothing(TimestampTz opens, int64 newest)
@@ -184,7 +184,8 @@ find_version(LbReading *reading, LbText scope, TimestampTz at, int64 newest)
 	if (reading->ranking_id == 0 || !read_version(reading))
 	{
 		reading->ranking_id = 0;
-		reading->version = version_of_nothing(reading->window.opens, newest);
+		if (reading->window.opens <= reading->now)
+			reading->version = version_of_nothing(reading->window.opens, newest);
 	}
 	r->generation = lb_definitions_generation();
 	r->board_id = reading->board.board_id;

@@ -37,8 +37,9 @@ BEGIN
 	ELSIF home <> current_database() THEN
 		RAISE EXCEPTION 'pg_cron lives in the database "%"', home
 			USING ERRCODE = 'object_not_in_prerequisite_state',
-				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(''leaderboard_refresh'', ''* * * * *'', %L, %L);',
-								home, format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
+				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(%L, ''* * * * *'', %L, %L);',
+								home, 'leaderboard_refresh in ' || current_database(),
+								format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
 	END IF;
 	RAISE EXCEPTION 'the extension pg_cron is not installed'
 		USING ERRCODE = 'object_not_in_prerequisite_state',
