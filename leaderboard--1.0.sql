@@ -355,10 +355,10 @@ REVOKE ALL ON FUNCTION
 	lb._histogram_agg_move_final(@extschema@.lb_histogram)
 FROM PUBLIC;
 /*
- * The exact, backed-up definitions.  Foreign keys run from what is derived to
- * what it needs, which is also the order in which pg_dump loads the rows:
- * tenant, counter_version, counter, board, and the origins last (see
- * log/README.md for what depends on that).
+ * The exact, backed-up definitions.  They have no foreign keys among each
+ * other: pg_restore with several jobs loads the tables of an extension in any
+ * order, at the same time.  The functions that write them lock what they refer
+ * to.
  */
 CREATE SEQUENCE lb.tenant_id_seq AS integer;
 CREATE SEQUENCE lb.counter_id_seq;
@@ -394,12 +394,11 @@ COMMENT ON TABLE lb.counter_version IS
 
 CREATE TABLE lb.counter (
 	counter_id bigint PRIMARY KEY,
-	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	tenant_id integer NOT NULL,
 	counter text COLLATE "C" NOT NULL,
 	version smallint NOT NULL,
 	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	retired_at timestamptz,
-	FOREIGN KEY (counter_id, version) REFERENCES lb.counter_version
+	retired_at timestamptz
 );
 CREATE UNIQUE INDEX counter_name ON lb.counter (tenant_id, counter) WHERE retired_at IS NULL;
 COMMENT ON TABLE lb.counter IS
@@ -407,9 +406,9 @@ COMMENT ON TABLE lb.counter IS
 
 CREATE TABLE lb.board (
 	board_id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('lb.board_id_seq'),
-	tenant_id integer NOT NULL REFERENCES lb.tenant,
+	tenant_id integer NOT NULL,
 	board text COLLATE "C" NOT NULL,
-	counter_id bigint NOT NULL REFERENCES lb.counter,
+	counter_id bigint NOT NULL,
 	period text NOT NULL,
 	direction text NOT NULL,
 	ties text NOT NULL,
@@ -718,7 +717,11 @@ BEGIN
 	wanted := lb._check_board(ROW(0, owner, parsed[2], counted, period, direction, ties, ranks, head, buckets,
 		ceiling, freshness, keep_versions, clock_timestamp())::lb.board);
 	/* against a counter that is being dropped, and against another creator of the name */
-	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted FOR KEY SHARE;
+	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted AND c.retired_at IS NULL FOR SHARE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'counter "%" does not exist', counter
+			USING ERRCODE = 'undefined_object', HINT = 'It was dropped just now; lb_counters() lists the counters.';
+	END IF;
 	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
 	SELECT * INTO other FROM lb.board b WHERE b.tenant_id = owner AND b.board = parsed[2];
 	IF other.board_id IS NOT NULL THEN
@@ -752,6 +755,8 @@ DECLARE
 	id bigint := lb._counter_id(counter);
 	boards text;
 BEGIN
+	/* after whoever is making a board of it */
+	PERFORM 1 FROM lb.counter c WHERE c.counter_id = id FOR UPDATE;
 	IF coalesce(force, false) THEN
 		DELETE FROM lb.board b WHERE b.counter_id = id;
 		UPDATE lb.counter c SET retired_at = clock_timestamp() WHERE c.counter_id = id;
@@ -890,13 +895,18 @@ COMMENT ON TABLE lb.event IS
 
 CREATE TABLE lb.origin (
 	origin integer PRIMARY KEY,
-	system_identifier bigint NOT NULL UNIQUE,
-	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	/* always null: the foreign key makes pg_dump load this table after every definition */
-	after_board bigint REFERENCES lb.board
+	system_identifier bigint NOT NULL,
+	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 COMMENT ON TABLE lb.origin IS
 'The clusters whose transaction numbers stand in lb.event.xid: numbers of different clusters cannot be compared. After a restore elsewhere the new cluster adds its own row, and counts the events of the others once, as a whole.';
+
+CREATE TABLE lb.home (
+	system_identifier bigint PRIMARY KEY,
+	origin integer NOT NULL
+);
+COMMENT ON TABLE lb.home IS
+'The origin of this database in each cluster that it was in as files; not dumped, so that a restore begins a new one, in the same cluster too.';
 
 SELECT pg_catalog.pg_extension_config_dump('lb.event_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.origin', '');
@@ -945,6 +955,18 @@ BEGIN
 	LATERAL regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''(.*)''\) TO \(''(.*)''\)') AS m(bound)
 	WHERE i.inhparent = 'lb.event'::regclass AND m.bound IS NOT NULL
 	ORDER BY 2;
+END
+$$;
+
+/* Has some partition no key index?  So it is in the middle of a restore. */
+CREATE FUNCTION lb._lacks_indexes() RETURNS boolean
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass
+				   AND NOT EXISTS (SELECT FROM pg_index x
+								   WHERE x.indrelid = i.inhrelid AND x.indisunique AND x.indisvalid));
 END
 $$;
 
@@ -1344,7 +1366,8 @@ BEGIN
 	/* last, for submitters wait from the moment that it locks the default partition */
 	BEGIN
 		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
+			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
 			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
 		END IF;
 	EXCEPTION WHEN lock_not_available THEN
@@ -1689,6 +1712,7 @@ DECLARE
 	days integer;
 	poisoned bigint;
 	waiting text;
+	bare boolean;
 BEGIN
 	SELECT count(*) INTO jobs FROM lb._cron_jobs() j WHERE j.active AND j.jobname = 'leaderboard_refresh';
 	RETURN QUERY SELECT 'pg_cron present', to_regclass('cron.job') IS NOT NULL,
@@ -1734,11 +1758,15 @@ BEGIN
 
 	SELECT string_agg(o.origin::text, ', ') INTO waiting FROM lb.origin o
 		WHERE NOT EXISTS (SELECT FROM lb.adopted a WHERE a.origin = o.origin)
-		AND o.system_identifier <> (SELECT c.system_identifier FROM pg_control_system() c);
-	RETURN QUERY SELECT 'restored log', waiting IS NULL,
-		CASE WHEN waiting IS NULL THEN 'every event of the log is known to this cluster'
+		AND NOT EXISTS (SELECT FROM lb.home h, pg_control_system() c
+						WHERE h.origin = o.origin AND h.system_identifier = c.system_identifier);
+	bare := lb._lacks_indexes();
+	RETURN QUERY SELECT 'restored log', waiting IS NULL AND NOT bare,
+		CASE WHEN bare THEN 'restoring: partitions of the log have not all of their indexes'
+			 WHEN waiting IS NULL THEN 'every event of the log is known to this cluster'
 			 ELSE format('restoring: events of origin %s are not counted here yet', waiting) END,
-		CASE WHEN waiting IS NOT NULL THEN 'The next refresh counts them, once every partition has its indexes.' END;
+		CASE WHEN bare THEN 'Finish the restore, or make the indexes anew; until then nothing is counted.'
+			 WHEN waiting IS NOT NULL THEN 'The next refresh counts them, once every partition has its indexes.' END;
 END
 $$;
 

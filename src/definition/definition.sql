@@ -269,7 +269,11 @@ BEGIN
 	wanted := lb._check_board(ROW(0, owner, parsed[2], counted, period, direction, ties, ranks, head, buckets,
 		ceiling, freshness, keep_versions, clock_timestamp())::lb.board);
 	/* against a counter that is being dropped, and against another creator of the name */
-	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted FOR KEY SHARE;
+	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted AND c.retired_at IS NULL FOR SHARE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'counter "%" does not exist', counter
+			USING ERRCODE = 'undefined_object', HINT = 'It was dropped just now; lb_counters() lists the counters.';
+	END IF;
 	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
 	SELECT * INTO other FROM lb.board b WHERE b.tenant_id = owner AND b.board = parsed[2];
 	IF other.board_id IS NOT NULL THEN
@@ -303,6 +307,8 @@ DECLARE
 	id bigint := lb._counter_id(counter);
 	boards text;
 BEGIN
+	/* after whoever is making a board of it */
+	PERFORM 1 FROM lb.counter c WHERE c.counter_id = id FOR UPDATE;
 	IF coalesce(force, false) THEN
 		DELETE FROM lb.board b WHERE b.counter_id = id;
 		UPDATE lb.counter c SET retired_at = clock_timestamp() WHERE c.counter_id = id;

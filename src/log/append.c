@@ -10,7 +10,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/xid8.h"
@@ -25,44 +24,70 @@
 	"INSERT INTO lb.event (counter_id, ingest_time, xid, origin, version, " \
 	"kind, event_id, delta, event_time, member, key, actor, source) "
 
+/* Make an origin for this database, unless somebody else just has. */
+static bool
+make_origin(uint64 system)
+{
+	static LbPlan claim = {
+		"INSERT INTO lb.home (system_identifier, origin) VALUES ($1, $2) "
+		"ON CONFLICT DO NOTHING",
+		2, {INT8OID, INT4OID}
+	};
+	static LbPlan insert = {
+		"INSERT INTO lb.origin (system_identifier, origin) VALUES ($1, $2)",
+		2, {INT8OID, INT4OID}
+	};
+	Datum		values[2] = {Int64GetDatum((int64) system), (Datum) 0};
+	int32		origin;
+
+	if (!pg_strong_random(&origin, sizeof(origin)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random number")));
+	values[1] = Int32GetDatum(origin & 0x7FFFFFFF);
+	if (lb_run(&claim, values, NULL, false, 0, SPI_OK_INSERT) == 0)
+		return false;
+	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
+	return true;
+}
+
 /*
- * The id of this cluster in lb.origin, made at its first use.  It is derived
- * from the system identifier instead of counted, so that a restore of other
- * clusters' rows meets no row of ours in its way.
+ * The origin of this database's transactions, made at its first use.  It is
+ * drawn at random instead of counted, so that a restore of others' rows meets
+ * no row of ours in its way; and it is looked up where a dump does not take
+ * it along, because a restored log is foreign even in the cluster that wrote
+ * it: a round may already have gone beyond its transactions.
  */
 int32
 lb_current_origin(void)
 {
-	static LbPlan insert = {
-		"INSERT INTO lb.origin (origin, system_identifier) VALUES ($1, $2) "
-		"ON CONFLICT DO NOTHING",
-		2, {INT4OID, INT8OID}
-	};
-	static LbPlan check = {
-		"SELECT 1 FROM lb.origin o WHERE o.origin" EQ "$1 "
-		"AND o.system_identifier OPERATOR(pg_catalog.<>) $2",
-		2, {INT4OID, INT8OID}
+	static LbPlan look = {
+		"SELECT h.origin FROM lb.home h WHERE h.system_identifier" EQ "$1",
+		1, {INT8OID}
 	};
 	static Oid	known_in = InvalidOid;
+	static int32 known;
 	static FullTransactionId made_by;
 	uint64		system = GetSystemIdentifier();
-	int32		origin = hash_bytes((unsigned char *) &system,
-									sizeof(system)) & 0x7FFFFFFF;
-	Datum		values[2] = {Int32GetDatum(origin), Int64GetDatum((int64) system)};
-	Oid			relid = lb_relation_oid("origin");
+	Datum		values[1] = {Int64GetDatum((int64) system)};
+	Oid			relid = lb_relation_oid("home");
+	bool		isnull;
 
 	if (known_in == relid)
-		return origin;
-	if (lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT) == 1)
-		made_by = GetTopFullTransactionId();
-	else if (!FullTransactionIdEquals(made_by, GetTopFullTransactionId()))
+		return known;
+	if (lb_run(&look, values, NULL, false, 1, SPI_OK_SELECT) == 0)
+	{
+		if (make_origin(system))
+			made_by = GetTopFullTransactionId();
+		if (lb_run(&look, values, NULL, false, 1, SPI_OK_SELECT) == 0)
+			elog(ERROR, "the origin of this database is gone");
+	}
+	known = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
+										SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+	if (!FullTransactionIdEquals(made_by, GetTopFullTransactionId()))
 		known_in = relid;		/* and no rollback of ours takes it away */
-	if (lb_run(&check, values, NULL, false, 1, SPI_OK_SELECT) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("two clusters share the origin %d", origin),
-				 errhint("Initialise this cluster anew; its system identifier collides with another's in lb.origin.")));
-	return origin;
+	return known;
 }
 
 static Datum

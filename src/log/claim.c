@@ -51,6 +51,16 @@ is_near_boundary(TimestampTz now)
 	return since < BOUNDARY_MARGIN || since >= USECS_PER_DAY - BOUNDARY_MARGIN;
 }
 
+/* Without its index a partition would take any key twice. */
+static void
+require_key_index(const LbLeaf *leaf)
+{
+	Relation	heap = table_open(leaf->relid, AccessShareLock);
+
+	(void) lb_leaf_key_index(heap);
+	table_close(heap, AccessShareLock);
+}
+
 /* Before looking: near a boundary, lock the keys' shares in their order. */
 void
 lb_claim_begin(const LbCounter *counter, LbEvent **events, int n,
@@ -58,6 +68,7 @@ lb_claim_begin(const LbCounter *counter, LbEvent **events, int n,
 {
 	bool		wanted[KEY_LOCKS] = {false};
 
+	require_key_index(lb_leaf_for(now));
 	if (!is_near_boundary(now))
 		return;
 	for (int i = 0; i < n; i++)

@@ -26,13 +26,18 @@ COMMENT ON TABLE lb.event IS
 
 CREATE TABLE lb.origin (
 	origin integer PRIMARY KEY,
-	system_identifier bigint NOT NULL UNIQUE,
-	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	/* always null: the foreign key makes pg_dump load this table after every definition */
-	after_board bigint REFERENCES lb.board
+	system_identifier bigint NOT NULL,
+	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 COMMENT ON TABLE lb.origin IS
 'The clusters whose transaction numbers stand in lb.event.xid: numbers of different clusters cannot be compared. After a restore elsewhere the new cluster adds its own row, and counts the events of the others once, as a whole.';
+
+CREATE TABLE lb.home (
+	system_identifier bigint PRIMARY KEY,
+	origin integer NOT NULL
+);
+COMMENT ON TABLE lb.home IS
+'The origin of this database in each cluster that it was in as files; not dumped, so that a restore begins a new one, in the same cluster too.';
 
 SELECT pg_catalog.pg_extension_config_dump('lb.event_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.origin', '');
@@ -81,6 +86,18 @@ BEGIN
 	LATERAL regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''(.*)''\) TO \(''(.*)''\)') AS m(bound)
 	WHERE i.inhparent = 'lb.event'::regclass AND m.bound IS NOT NULL
 	ORDER BY 2;
+END
+$$;
+
+/* Has some partition no key index?  So it is in the middle of a restore. */
+CREATE FUNCTION lb._lacks_indexes() RETURNS boolean
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass
+				   AND NOT EXISTS (SELECT FROM pg_index x
+								   WHERE x.indrelid = i.inhrelid AND x.indisunique AND x.indisvalid));
 END
 $$;
 

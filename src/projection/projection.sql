@@ -230,7 +230,8 @@ BEGIN
 	/* last, for submitters wait from the moment that it locks the default partition */
 	BEGIN
 		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7) THEN
+			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
+			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
 			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
 		END IF;
 	EXCEPTION WHEN lock_not_available THEN

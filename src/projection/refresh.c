@@ -31,11 +31,32 @@ PG_FUNCTION_INFO_V1(lb_refresh);
 /* A round of the loop counts about this many events, then commits. */
 #define ROUND_EVENTS	500000
 
-/* Rounds are numbered by a sequence, so that no rollback lets a number return. */
+/*
+ * Rounds are numbered by a sequence, so that no rollback lets a number return.
+ * A restore may set it back to what another cluster had come to.
+ */
 int64
 lb_next_round(void)
 {
-	return nextval_internal(lb_relation_oid("round_number_seq"), false);
+	static LbPlan plan = {
+		"SELECT r.number FROM lb.round r ORDER BY r.number DESC LIMIT 1", 0
+	};
+	Oid			sequence = lb_relation_oid("round_number_seq");
+	int64		number = nextval_internal(sequence, false);
+	int64		newest = 0;
+	bool		isnull;
+
+	if (lb_run(&plan, NULL, NULL, false, 1, SPI_OK_SELECT) == 1)
+		newest = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+											 SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+	if (number <= newest)
+	{
+		number = newest + 1;
+		(void) DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence),
+								   Int64GetDatum(number));
+	}
+	return number;
 }
 
 static void
@@ -83,6 +104,30 @@ has_foreign_origin(int32 own)
 
 	SPI_freetuptable(SPI_tuptable);
 	return found;
+}
+
+/*
+ * Is a restore under way?  All partitions have their indexes once all events
+ * are in; and each of the tables of definitions comes in as a whole.  Boards
+ * may come later: a new board is built from what is counted.
+ */
+static bool
+is_restoring(void)
+{
+	static LbPlan plan = {
+		"SELECT 1 FROM lb.counter c JOIN lb.tenant t ON t.tenant_id = c.tenant_id "
+		"JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version",
+		0
+	};
+	LbLeafScan	scan;
+	bool		defined;
+
+	lb_leaf_scan_begin(&scan, DT_NOBEGIN, DT_NOEND);
+	if (lb_leaf_scan_next(&scan) == NULL)
+		return false;			/* a log that was never opened */
+	defined = lb_run(&plan, NULL, NULL, false, 1, SPI_OK_SELECT) == 1;
+	SPI_freetuptable(SPI_tuptable);
+	return !defined || lb_log_is_restoring();
 }
 
 static void
@@ -206,10 +251,10 @@ lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
 
 	PushActiveSnapshot(GetLatestSnapshot());
 	adopting = has_foreign_origin(lb_current_origin());
-	if (adopting && !(result->restoring = lb_log_is_restoring()))
+	if (adopting && !(result->restoring = is_restoring()))
 	{
 		lock_log();
-		result->restoring = lb_log_is_restoring();
+		result->restoring = is_restoring();
 	}
 	PopActiveSnapshot();
 

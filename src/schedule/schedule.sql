@@ -116,6 +116,7 @@ DECLARE
 	days integer;
 	poisoned bigint;
 	waiting text;
+	bare boolean;
 BEGIN
 	SELECT count(*) INTO jobs FROM lb._cron_jobs() j WHERE j.active AND j.jobname = 'leaderboard_refresh';
 	RETURN QUERY SELECT 'pg_cron present', to_regclass('cron.job') IS NOT NULL,
@@ -161,11 +162,15 @@ BEGIN
 
 	SELECT string_agg(o.origin::text, ', ') INTO waiting FROM lb.origin o
 		WHERE NOT EXISTS (SELECT FROM lb.adopted a WHERE a.origin = o.origin)
-		AND o.system_identifier <> (SELECT c.system_identifier FROM pg_control_system() c);
-	RETURN QUERY SELECT 'restored log', waiting IS NULL,
-		CASE WHEN waiting IS NULL THEN 'every event of the log is known to this cluster'
+		AND NOT EXISTS (SELECT FROM lb.home h, pg_control_system() c
+						WHERE h.origin = o.origin AND h.system_identifier = c.system_identifier);
+	bare := lb._lacks_indexes();
+	RETURN QUERY SELECT 'restored log', waiting IS NULL AND NOT bare,
+		CASE WHEN bare THEN 'restoring: partitions of the log have not all of their indexes'
+			 WHEN waiting IS NULL THEN 'every event of the log is known to this cluster'
 			 ELSE format('restoring: events of origin %s are not counted here yet', waiting) END,
-		CASE WHEN waiting IS NOT NULL THEN 'The next refresh counts them, once every partition has its indexes.' END;
+		CASE WHEN bare THEN 'Finish the restore, or make the indexes anew; until then nothing is counted.'
+			 WHEN waiting IS NOT NULL THEN 'The next refresh counts them, once every partition has its indexes.' END;
 END
 $$;
 
