@@ -13,6 +13,7 @@
  */
 #include "leaderboard.h"
 
+#include "access/xact.h"
 #include "commands/trigger.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
@@ -103,11 +104,12 @@ find_cached(char kind, const char *what, const char *name, char *key)
 	return hash_search(cached, key, HASH_FIND, NULL);
 }
 
+/* A parallel worker may take no snapshot; it reads with the query's, and keeps nothing. */
 static void
 begin_reading(LbGate *gate)
 {
 	lb_gate_enter(gate);
-	PushActiveSnapshot(GetLatestSnapshot());
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 	lb_spi_connect();
 }
 
@@ -126,7 +128,7 @@ keep(const char *key, uint64 read_at)
 	static Cached uncached;
 	bool		found;
 
-	if (!is_valid || read_at != generation)
+	if (!is_valid || read_at != generation || IsInParallelMode())
 		return &uncached;
 	return hash_search(cached, key, HASH_ENTER, &found);
 }

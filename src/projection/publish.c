@@ -50,7 +50,8 @@ insert_version(const LbRanking *ranking, const LbPages *pages, int64 version)
 		Int64GetDatum(ranking->root), Int64GetDatum(ranking->next_page),
 		Int64GetDatum(ranking->population),
 		int64_array(pages->superseded, pages->nsuperseded),
-	BoolGetDatum(ranking->published)};
+		/* also a first version can: of a head that was trimmed at once */
+	BoolGetDatum(ranking->published || pages->nsuperseded > 0)};
 	char		nulls[9] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', 'n'};
 	Oid			type = get_atttype(lb_relation_oid("version"), LB_VERSION_HISTOGRAM);
 

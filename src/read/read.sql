@@ -99,9 +99,10 @@ COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
 
 /* The inner parts of lb_check: one tree re-summed, one tree read whole. */
-CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint, entries bigint, OUT problem text)
-	RETURNS SETOF text
-	LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_check_ranking';
+CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint,
+		OUT entries bigint, OUT problem text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_check_ranking';
 
 CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root bigint,
 		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
@@ -119,7 +120,7 @@ CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS 
 DECLARE
 	v lb.version;
 	members bigint;
-	expected bigint;
+	tree record;
 	wrong bigint;
 BEGIN
 	SELECT * INTO v FROM lb.version n
@@ -130,33 +131,35 @@ BEGIN
 		RETURN NEXT format('version %s says %s members, the standings hold %s', v.version, v.population, members);
 	END IF;
 
-	expected := members;
-	IF b.ranks = 'bounded' THEN
-		SELECT count(*) INTO expected FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root);
-		IF expected < least(members, b.head) THEN
-			RETURN NEXT format('the head holds %s entries, fewer than %s', expected, least(members, b.head));
-		END IF;
-		IF members <> @extschema@.lb_histogram_count(v.histogram) OR
-			(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling))
-			 FROM lb.standing s
-			 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) THEN
-			RETURN NEXT 'the histogram is not that of the standings';
-		END IF;
+	IF b.ranks = 'bounded' AND (members <> @extschema@.lb_histogram_count(v.histogram) OR
+		(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(s.value, b.buckets, b.ceiling))
+		 FROM lb.standing s
+		 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id)) THEN
+		RETURN NEXT 'the histogram is not that of the standings';
 	END IF;
-	RETURN QUERY SELECT c.problem FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root, expected) c;
 
-	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
-		FULL JOIN (SELECT s.member, s.value, s.reached_at,
-						  row_number() OVER (ORDER BY CASE WHEN b.direction = 'desc' THEN ~s.value ELSE s.value END,
-											 s.reached_at, s.member) AS place
-				   FROM lb.standing s
-				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
-		ON s.member = e.member COLLATE "C"
-		WHERE (s.place <= expected OR s.place IS NULL)
-		AND (s.place, s.value, s.reached_at) IS DISTINCT FROM
-			(e.place, CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at);
-	IF wrong > 0 THEN
-		RETURN NEXT format('%s entries of the tree differ from the standings in order', wrong);
+	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
+	IF tree.problem IS NOT NULL THEN
+		RETURN NEXT tree.problem;
+	ELSE
+		IF b.ranks <> 'bounded' AND tree.entries <> members THEN
+			RETURN NEXT format('the tree holds %s entries instead of %s', tree.entries, members);
+		ELSIF tree.entries NOT BETWEEN least(members, b.head) AND members THEN
+			RETURN NEXT format('the head holds %s entries of %s', tree.entries, members);
+		END IF;
+		SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+			FULL JOIN (SELECT s.member, s.value, s.reached_at,
+							  row_number() OVER (ORDER BY CASE WHEN b.direction = 'desc' THEN ~s.value ELSE s.value END,
+												 s.reached_at, s.member) AS place
+					   FROM lb.standing s
+					   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
+			ON s.member = e.member COLLATE "C"
+			WHERE (s.place <= tree.entries OR s.place IS NULL)
+			AND (s.place, s.value, s.reached_at) IS DISTINCT FROM
+				(e.place, CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at);
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s entries of the tree differ from the standings in order', wrong);
+		END IF;
 	END IF;
 
 	SELECT count(*) INTO wrong FROM
