@@ -38,6 +38,25 @@ BEGIN
 END
 $$;
 
+-- A log that is older than a day: yesterday had as many events, and every
+-- submission has to make sure that its key is not among them.
+CREATE PROCEDURE bench.fill_yesterday(counter text, n bigint, members bigint)
+	LANGUAGE plpgsql
+	SET timezone = 'UTC'
+	AS $$
+DECLARE
+	id bigint := (SELECT c.counter_id FROM lb.counter c WHERE c.counter = fill_yesterday.counter);
+BEGIN
+	PERFORM lb_submit(fill_yesterday.counter, 'm00000001', 0, 'first');
+	PERFORM lb._make_partitions(current_date - 1, current_date - 1);
+	EXECUTE format('INSERT INTO lb.%I SELECT $1, nextval(''lb.event_id_seq''), 1, t.at, t.at, pg_current_xact_id(),
+		(SELECT max(o.origin) FROM lb.origin o), 1, ''e'', ''m'' || lpad((1 + (i * 7368787) %% $3)::text, 8, ''0''),
+		to_hex(hashint8extended(i, 3))
+		FROM generate_series(1, $2) AS i, LATERAL (SELECT current_date - interval ''1 day'' * ((i %% 1000) + 1) / 1001 AS at) t',
+		'event_' || to_char(current_date - 1, 'YYYYMMDD')) USING id, n, members;
+END
+$$;
+
 -- One round's news: as many members move, each once, by a little.
 CREATE PROCEDURE bench.move(counter text, round bigint, n bigint, members bigint)
 	LANGUAGE plpgsql

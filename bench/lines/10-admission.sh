@@ -2,6 +2,7 @@
 # same columns, same three indexes, same keys, the same arrays from the client.
 make_database admission
 make_board admission points
+query admission -c "CALL bench.fill_yesterday('points', $SIZE, $SIZE)" -c 'VACUUM ANALYZE' -c CHECKPOINT
 batch=500
 insert="INSERT INTO plain.event (counter_id, event_id, delta, event_time, ingest_time, xid, origin, version, kind, member, key)
 	SELECT 1, nextval('plain.event_id'), d, now(), clock_timestamp(), pg_current_xact_id(), 1, 1, 'e', m, k

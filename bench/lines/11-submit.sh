@@ -1,6 +1,7 @@
 # One event a transaction, durable.
 make_database submit
 make_board submit points
+query submit -c "CALL bench.fill_yesterday('points', $SIZE, $SIZE)" -c 'VACUUM ANALYZE' -c CHECKPOINT
 
 submit_by() {  # SEED SQL
 	ask_pg -c "$clients" -t "$SECONDS_A_TURN" -w 0.3 -s "$1" -- submit "$2" \

@@ -183,13 +183,13 @@ claim_leaders(const LbCounter *counter, LbEvent *events, int n,
 	bool	   *wanted = palloc0(n * sizeof(bool));
 	Oid			sequence = lb_relation_oid("event_id_seq");
 	int			nfresh = 0;
+	LbClaims   *claims = lb_claim_begin(counter, leaders, nleaders, kind, now);
 
-	lb_claim_begin(counter, leaders, nleaders, now);
 	for (int i = 0; i < nleaders; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (leaders[i]->key.data != NULL &&
-			lb_claim_earlier(counter, leaders[i], kind, now, &found[i]))
+			lb_claim_earlier(claims, leaders[i], &found[i]))
 			settle_claimed(leaders[i], &found[i]);
 		else
 		{
@@ -202,16 +202,18 @@ claim_leaders(const LbCounter *counter, LbEvent *events, int n,
 		if (wanted[i])
 			events[i].event_id = nextval_internal(sequence, false);
 
+	lb_claim_rest(claims);
 	lb_append(counter, fresh, nfresh, kind, now);
 
 	for (int i = 0; i < nfresh; i++)
 	{
 		if (fresh[i]->status == LB_ACCEPTED)
 			continue;
-		if (!lb_claim_current(counter, fresh[i], now, &found[index[i]]))
+		if (!lb_claim_current(claims, fresh[i], &found[index[i]]))
 			elog(ERROR, "the event that holds a key is gone");
 		settle_claimed(fresh[i], &found[index[i]]);
 	}
+	lb_claim_rest(claims);
 }
 
 /*

@@ -25,6 +25,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -62,15 +63,11 @@ require_key_index(const LbLeaf *leaf)
 }
 
 /* Before looking: near a boundary, lock the keys' shares in their order. */
-void
-lb_claim_begin(const LbCounter *counter, LbEvent **events, int n,
-			   TimestampTz now)
+static void
+lock_keys(const LbCounter *counter, LbEvent **events, int n)
 {
 	bool		wanted[KEY_LOCKS] = {false};
 
-	require_key_index(lb_leaf_for(now));
-	if (!is_near_boundary(now))
-		return;
 	for (int i = 0; i < n; i++)
 		if (events[i]->key.data != NULL)
 			wanted[hash_bytes((const unsigned char *) events[i]->key.data,
@@ -78,6 +75,82 @@ lb_claim_begin(const LbCounter *counter, LbEvent **events, int n,
 	for (uint32 part = 0; part < KEY_LOCKS; part++)
 		if (wanted[part])
 			lb_lock(LB_LOCK_KEY, counter->counter_id, part, true);
+}
+
+/* A partition that is being looked into; it stays open for the next look. */
+typedef struct Look
+{
+	Oid			relid;
+	Relation	heap;
+	Relation	index;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+	SnapshotData dirty;
+	bool		empty;			/* when it was opened */
+	struct Look *next;
+} Look;
+
+struct LbClaims
+{
+	const LbCounter *counter;
+	char		kind;
+	TimestampTz now;
+	Look	   *looks;
+};
+
+/* The events are all that lb_claim_earlier() will be asked about. */
+LbClaims *
+lb_claim_begin(const LbCounter *counter, LbEvent **events, int n, char kind,
+			   TimestampTz now)
+{
+	LbClaims   *claims = palloc0(sizeof(LbClaims));
+
+	claims->counter = counter;
+	claims->kind = kind;
+	claims->now = now;
+	require_key_index(lb_leaf_for(now));
+	if (is_near_boundary(now))
+		lock_keys(counter, events, n);
+	return claims;
+}
+
+/*
+ * Let go of the partitions.  Whoever waits for another transaction may hold
+ * none of them: a maker of partitions may be waiting for the default one, and
+ * that other transaction behind him.
+ */
+void
+lb_claim_rest(LbClaims *claims)
+{
+	for (Look *look = claims->looks; look != NULL; look = look->next)
+	{
+		index_endscan(look->scan);
+		ExecDropSingleTupleTableSlot(look->slot);
+		index_close(look->index, AccessShareLock);
+		table_close(look->heap, AccessShareLock);
+	}
+	claims->looks = NULL;
+}
+
+static Look *
+open_look(LbClaims *claims, Oid relid)
+{
+	Look	   *look;
+
+	for (look = claims->looks; look != NULL; look = look->next)
+		if (look->relid == relid)
+			return look;
+	look = palloc0(sizeof(Look));
+	look->relid = relid;
+	look->heap = table_open(relid, AccessShareLock);
+	look->index = index_open(lb_leaf_key_index(look->heap), AccessShareLock);
+	look->slot = table_slot_create(look->heap, NULL);
+	InitDirtySnapshot(look->dirty);
+	look->scan = lb_index_beginscan(look->heap, look->index, &look->dirty, 2);
+	look->empty = RelationGetNumberOfBlocks(look->heap) == 0;
+	look->next = claims->looks;
+	claims->looks = look;
+	return look;
 }
 
 static LbText
@@ -111,54 +184,43 @@ read_claim(TupleTableSlot *slot, LbClaim *claim)
  * set instead if that depends on a transaction still under way.
  */
 static bool
-look_once(Relation heap, Relation index, int64 counter_id, Datum key,
-		  LbClaim *claim, TransactionId *wait_for)
+look_once(Look *look, ScanKey keys, LbClaim *claim, TransactionId *wait_for)
 {
-	SnapshotData dirty;
-	ScanKeyData keys[2];
-	IndexScanDesc scan;
-	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	bool		found;
 
-	InitDirtySnapshot(dirty);
 	*wait_for = InvalidTransactionId;
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(counter_id));
-	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
-						   C_COLLATION_OID, F_TEXTEQ, key);
-	scan = lb_index_beginscan(heap, index, &dirty, 2);
-	index_rescan(scan, keys, 2, NULL, 0);
-	found = index_getnext_slot(scan, ForwardScanDirection, slot);
+	index_rescan(look->scan, keys, 2, NULL, 0);
+	found = index_getnext_slot(look->scan, ForwardScanDirection, look->slot);
 	if (found)
 	{
-		*wait_for = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		*wait_for = TransactionIdIsValid(look->dirty.xmin) ?
+			look->dirty.xmin : look->dirty.xmax;
 		if (!TransactionIdIsValid(*wait_for))
-			read_claim(slot, claim);
+			read_claim(look->slot, claim);
 	}
-	index_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
 	return found && !TransactionIdIsValid(*wait_for);
 }
 
 static bool
-look_into(const LbLeaf *leaf, int64 counter_id, LbText key, LbClaim *claim)
+look_into(LbClaims *claims, Oid relid, LbText key, LbClaim *claim)
 {
-	Relation	heap = table_open(leaf->relid, AccessShareLock);
-	Relation	index = index_open(lb_leaf_key_index(heap), AccessShareLock);
 	Datum		datum = PointerGetDatum(cstring_to_text_with_len(key.data, key.len));
+	ScanKeyData keys[2];
 	TransactionId wait_for;
-	bool		found;
 
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(claims->counter->counter_id));
+	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
+						   C_COLLATION_OID, F_TEXTEQ, datum);
 	for (;;)
 	{
-		found = look_once(heap, index, counter_id, datum, claim, &wait_for);
+		if (look_once(open_look(claims, relid), keys, claim, &wait_for))
+			return true;
 		if (!TransactionIdIsValid(wait_for))
-			break;
-		XactLockTableWait(wait_for, heap, NULL, XLTW_None);
+			return false;
+		lb_claim_rest(claims);
+		XactLockTableWait(wait_for, NULL, NULL, XLTW_None);
 	}
-	index_close(index, AccessShareLock);
-	table_close(heap, AccessShareLock);
-	return found;
 }
 
 /*
@@ -184,35 +246,42 @@ earliest_original(const LbCounter *counter, const LbEvent *event, char kind,
 }
 
 /*
- * Is the key held in a partition other than the one that now falls into?
+ * Is the key held in a partition other than the one that now falls into?  A
+ * default partition that was empty when it was first looked at is passed by:
+ * whoever fills it with keys that matter here holds their locks.
  */
 bool
-lb_claim_earlier(const LbCounter *counter, const LbEvent *event, char kind,
-				 TimestampTz now, LbClaim *claim)
+lb_claim_earlier(LbClaims *claims, const LbEvent *event, LbClaim *claim)
 {
-	TimestampTz from = earliest_original(counter, event, kind, now);
+	TimestampTz now = claims->now;
+	TimestampTz from = earliest_original(claims->counter, event, claims->kind, now);
 	TimestampTz to = is_near_boundary(now) ? now + BOUNDARY_MARGIN : now;
-	const LbLeaf *current = lb_leaf_for(now);
+	Oid			current = lb_leaf_for(now)->relid;
 	LbLeafScan	scan;
 	const LbLeaf *leaf;
 
 	/* a snapshot of the whole transaction would make the insert fail */
 	if (IsolationUsesXactSnapshot() &&
-		look_into(current, counter->counter_id, event->key, claim))
+		look_into(claims, current, event->key, claim))
 		return true;
 
 	lb_leaf_scan_begin(&scan, from, to);
 	while ((leaf = lb_leaf_scan_next(&scan)) != NULL)
-		if (leaf->relid != current->relid &&
-			look_into(leaf, counter->counter_id, event->key, claim))
+	{
+		Oid			relid = leaf->relid;
+
+		if (relid == current ||
+			(leaf->is_default && open_look(claims, relid)->empty))
+			continue;
+		if (look_into(claims, relid, event->key, claim))
 			return true;
+	}
 	return false;
 }
 
 /* The event whose key kept this one out of its own partition. */
 bool
-lb_claim_current(const LbCounter *counter, const LbEvent *event,
-				 TimestampTz now, LbClaim *claim)
+lb_claim_current(LbClaims *claims, const LbEvent *event, LbClaim *claim)
 {
-	return look_into(lb_leaf_for(now), counter->counter_id, event->key, claim);
+	return look_into(claims, lb_leaf_for(claims->now)->relid, event->key, claim);
 }

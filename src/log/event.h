@@ -87,12 +87,15 @@ typedef struct LbClaim
 	int64		delta;
 } LbClaim;
 
-extern void lb_claim_begin(const LbCounter *counter, LbEvent **events, int n,
-						   TimestampTz now);
-extern bool lb_claim_earlier(const LbCounter *counter, const LbEvent *event,
-							 char kind, TimestampTz now, LbClaim *claim);
-extern bool lb_claim_current(const LbCounter *counter, const LbEvent *event,
-							 TimestampTz now, LbClaim *claim);
+typedef struct LbClaims LbClaims;
+
+extern LbClaims *lb_claim_begin(const LbCounter *counter, LbEvent **events,
+								int n, char kind, TimestampTz now);
+extern bool lb_claim_earlier(LbClaims *claims, const LbEvent *event,
+							 LbClaim *claim);
+extern bool lb_claim_current(LbClaims *claims, const LbEvent *event,
+							 LbClaim *claim);
+extern void lb_claim_rest(LbClaims *claims);
 
 /* append.c */
 extern int32 lb_current_origin(void);
