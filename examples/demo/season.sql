@@ -51,13 +51,13 @@ CREATE TABLE sample.game AS
         generate_series(1, p.games) AS g,
         (SELECT date_trunc('week', now(), 'Europe/Berlin') AS monday) AS calendar;
 
--- One counter, two boards over it.  Ranks are exact for the best 500; deeper
--- down a rank is a range.
+-- One counter, two boards over it.  The week's ranks are exact at any depth;
+-- those of all time for the best 500, and deeper down a range.
 SELECT lb_create_tenant('arcade', 'Europe/Berlin') AS tenant \gset
 SELECT lb_create_counter('points') AS counter \gset
 SET client_min_messages = warning;      -- that no refresh is scheduled yet is known
-SELECT lb_create_board('all-time', 'points', head => 500) AS board \gset
-SELECT lb_create_board('weekly', 'points', period => 'week', head => 500) AS board \gset
+SELECT lb_create_board('all-time', 'points', ranks => 'bounded', head => 500) AS board \gset
+SELECT lb_create_board('weekly', 'points', period => 'week') AS board \gset
 RESET client_min_messages;
 
 -- Batches of 5,000; what is older than this week is history.

@@ -28,17 +28,17 @@ SELECT rtrim(format('  %4s  %-22s %9s  %s', rank, member, pg_temp.n(value),
         END))
     FROM lb_around('weekly', :'near', 2);
 
--- Somebody deep down: beyond the board's head a rank is a range, never a guess.
-SELECT p.name AS deep
-    FROM sample.player AS p JOIN sample.game AS g ON g.player = p.name
-    WHERE g.played_at >= date_trunc('week', now(), 'Europe/Berlin')
-    GROUP BY p.name
-    ORDER BY sum(g.points) DESC, p.name OFFSET 2500 LIMIT 1 \gset
+-- Somebody deep down: exact on the week's board, and on the bounded one of all
+-- time a range, never a guess.
+SELECT member AS deep FROM lb_page('weekly', 2500, 1) \gset
 SELECT format(E'\n  %sDeep down: %s%s\n', :'bold', :'deep', :'plain');
-SELECT format(E'        %s points, %s: rank %s to %s of %s, top %s %% to %s %%', pg_temp.n(value), kind,
-        pg_temp.n(rank_low), pg_temp.n(rank_high), pg_temp.n(population),
-        round((100.0 * rank_low / population)::numeric, 1), round((100.0 * rank_high / population)::numeric, 1))
-    FROM lb_rank('weekly', :'deep');
+SELECT format('  %-9s %7s points, %s', board, pg_temp.n(value),
+        CASE kind WHEN 'exact' THEN format('exactly rank %s of %s', pg_temp.n(rank), pg_temp.n(population))
+            ELSE format('%s: rank %s to %s of %s, top %s %% to %s %%', kind,
+                pg_temp.n(rank_low), pg_temp.n(rank_high), pg_temp.n(population),
+                round((100.0 * rank_low / population)::numeric, 1), round((100.0 * rank_high / population)::numeric, 1))
+        END)
+    FROM unnest(ARRAY['weekly', 'all-time']) AS board, lb_rank(board, :'deep');
 
 -- Everybody: the histogram that the board keeps, made here from the games.
 SELECT format(E'\n  %sHow this week''s points are spread%s\n', :'bold', :'plain');
