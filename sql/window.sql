@@ -49,10 +49,15 @@ SELECT s.*, b.closes, a.opens FROM stated AS s, LATERAL lb._window(period, s.ope
 	LATERAL lb._window(period, s.closes, zone) AS a
 WHERE b.closes <> s.opens OR a.opens <> s.closes;
 
+-- St John's set the clock back at 00:01, across a midnight that stays passed.
+INSERT INTO stated VALUES ('day', 'America/St_Johns', '2010-11-06 02:30Z', '2010-11-07 02:30Z'), ('day', 'America/St_Johns', '2010-11-07 02:30Z', '2010-11-08 03:30Z');
+SELECT w.*, at FROM unnest(ARRAY['2010-11-07 02:29:59.999999Z', '2010-11-07 02:30Z', '2010-11-07 02:31Z', '2010-11-07 03:29:59Z', '2010-11-07 03:30Z']::timestamptz[]) AS at,
+	LATERAL lb._window('day', at, 'America/St_Johns') AS w WHERE NOT EXISTS (SELECT FROM stated AS s WHERE zone = 'America/St_Johns' AND (s.opens, s.closes) = (w.opens, w.closes) AND at >= s.opens AND at < s.closes);
+
 -- The changes of each zone, found by halving, and instants around them.
 CREATE TEMP TABLE zone (zone text PRIMARY KEY);
 INSERT INTO zone VALUES ('UTC'), ('Europe/Berlin'), ('America/New_York'), ('America/Havana'), ('Atlantic/Azores'), ('Australia/Lord_Howe'),
-	('Asia/Kolkata'), ('Asia/Kathmandu'), ('Pacific/Apia'), ('America/Sao_Paulo');
+	('Asia/Kolkata'), ('Asia/Kathmandu'), ('Pacific/Apia'), ('America/Sao_Paulo'), ('America/St_Johns');
 CREATE FUNCTION pg_temp.off(at timestamptz, zone text) RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT at AT TIME ZONE zone - at AT TIME ZONE 'UTC' $$;
 CREATE FUNCTION pg_temp.change_in(lo timestamptz, hi timestamptz, zone text) RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -110,8 +115,9 @@ WHERE period <> 'hour' AND e < opens AND e AT TIME ZONE w.zone >= date_trunc(per
 SELECT zone, period, at FROM window_ WHERE period <> 'hour'
 AND date_trunc(period, at AT TIME ZONE zone) <> date_trunc(period, opens AT TIME ZONE zone)
 AND NOT EXISTS (SELECT FROM change AS c WHERE c.zone = window_.zone AND c.at > opens AND c.at <= window_.at AND c.at AT TIME ZONE c.zone < opens AT TIME ZONE c.zone) LIMIT 10;
--- Hours group as date_trunc('hour', at, zone) does.
-SELECT zone, hour, count(DISTINCT opens) FROM (SELECT zone, opens, date_trunc('hour', at, zone) AS hour FROM window_ WHERE period = 'hour') AS h GROUP BY 1, 2 HAVING count(DISTINCT opens) > 1 LIMIT 10;
+-- Hours group as date_trunc('hour', at, zone) does; only where the clock was
+-- changed at 00:01 it gives the hours 0 and 1 one name, and windows do not.
+SELECT zone, hour, count(DISTINCT opens) FROM (SELECT zone, opens, date_trunc('hour', at, zone) AS hour FROM window_ WHERE period = 'hour' AND zone <> 'America/St_Johns') AS h GROUP BY 1, 2 HAVING count(DISTINCT opens) > 1 LIMIT 10;
 SELECT zone, opens, count(DISTINCT hour) FROM (SELECT zone, opens, date_trunc('hour', at, zone) AS hour FROM window_ WHERE period = 'hour') AS h GROUP BY 1, 2 HAVING count(DISTINCT hour) > 1 LIMIT 10;
 SELECT zone, at, opens, closes FROM window_ WHERE period = 'hour' AND (closes - opens > interval '1 hour' OR opens < date_trunc('hour', at, zone)) LIMIT 10;
 -- Far away, and forever.
