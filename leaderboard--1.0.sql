@@ -983,12 +983,21 @@ CREATE FUNCTION lb._make_partitions(first_day date, last_day date) RETURNS integ
 DECLARE
 	missing date[];
 	day date;
+	elsewhere text;
 BEGIN
 	/* one maker at a time, and in the way of no submitter */
 	LOCK TABLE lb.event IN SHARE UPDATE EXCLUSIVE MODE;
 	SELECT array_agg(d::date ORDER BY d) INTO missing
 		FROM generate_series(first_day, last_day, interval '1 day') AS d
 		WHERE NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens <= d AND d < p.closes);
+	IF missing IS NULL THEN
+		RETURN 0;
+	END IF;
+	/* a clock that was ahead for a while left events of a day to come; that day stays there */
+	SELECT array_agg(d ORDER BY d) INTO missing
+		FROM unnest(missing) AS d
+		WHERE d NOT IN (SELECT e.ingest_time::date FROM lb.event_default e
+						WHERE e.ingest_time >= first_day AND e.ingest_time < last_day + 1);
 	IF missing IS NULL THEN
 		RETURN 0;
 	END IF;
@@ -1002,8 +1011,9 @@ BEGIN
 	 * spares it that.
 	 */
 	LOCK TABLE lb.event_default IN ACCESS EXCLUSIVE MODE;
-	EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT elsewhere CHECK (ingest_time < %L OR ingest_time >= %L)',
-				   missing[1]::timestamptz, (missing[array_upper(missing, 1)] + 1)::timestamptz);
+	SELECT string_agg(format('(ingest_time < %L OR ingest_time >= %L)', d::timestamptz, (d + 1)::timestamptz), ' AND ')
+		INTO elsewhere FROM unnest(missing) AS d;
+	EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT elsewhere CHECK (%s)', elsewhere);
 	FOREACH day IN ARRAY missing LOOP
 		EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)',
 					   'event_' || to_char(day, 'YYYYMMDD'), day::timestamptz, (day + 1)::timestamptz);
@@ -1370,8 +1380,8 @@ BEGIN
 			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
 			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
 		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	/* the next minute tries again; the default partition serves until then */
+	EXCEPTION WHEN lock_not_available OR check_violation THEN
+		NULL;	/* busy, or just now an event of such a day: the next minute tries again; the default partition serves until then */
 	END;
 END
 $$;

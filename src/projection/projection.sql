@@ -234,8 +234,8 @@ BEGIN
 			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
 			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
 		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	/* the next minute tries again; the default partition serves until then */
+	EXCEPTION WHEN lock_not_available OR check_violation THEN
+		NULL;	/* busy, or just now an event of such a day: the next minute tries again; the default partition serves until then */
 	END;
 END
 $$;
