@@ -70,9 +70,13 @@ $$;
 
 -- What plain SQL would have: tables of the same shape.
 CREATE TABLE plain.bucket (LIKE lb.bucket INCLUDING ALL);
-ALTER TABLE plain.bucket SET (fillfactor = 90);
 CREATE TABLE plain.standing (LIKE lb.standing INCLUDING ALL);
-ALTER TABLE plain.standing SET (fillfactor = 90);
+DO $$
+BEGIN
+	EXECUTE (SELECT string_agg(format('ALTER TABLE plain.%I SET (%s);', c.relname, array_to_string(c.reloptions, ', ')), '')
+			 FROM pg_class c WHERE c.oid IN ('lb.bucket'::regclass, 'lb.standing'::regclass) AND c.reloptions IS NOT NULL);
+END
+$$;
 CREATE TABLE plain.event (LIKE lb.event INCLUDING DEFAULTS);
 CREATE UNIQUE INDEX event_key ON plain.event (counter_id, key);
 CREATE INDEX event_xid ON plain.event (xid);
@@ -97,11 +101,10 @@ BEGIN
 			value = b.value + excluded.value, moved = b.moved OR excluded.moved,
 			reached_at = greatest(b.reached_at, excluded.reached_at)
 	)
-	INSERT INTO plain.standing AS s (counter_id, ranking_id, rank_key, value, reached_at, moved, member)
-	SELECT n.counter_id, 1, ~ sum(n.value)::bigint, sum(n.value)::bigint, max(n.reached_at), bool_or(n.moved), n.member
+	INSERT INTO plain.standing AS s (counter_id, ranking_id, value, reached_at, moved, member)
+	SELECT n.counter_id, 1, sum(n.value)::bigint, max(n.reached_at), bool_or(n.moved), n.member
 	FROM news n GROUP BY n.counter_id, n.member ORDER BY n.counter_id, n.member
-	ON CONFLICT (counter_id, ranking_id, member) DO UPDATE SET rank_key = ~ (s.value + excluded.value),
-		value = s.value + excluded.value, moved = s.moved OR excluded.moved,
+	ON CONFLICT (counter_id, ranking_id, member) DO UPDATE SET value = s.value + excluded.value, moved = s.moved OR excluded.moved,
 		reached_at = greatest(s.reached_at, excluded.reached_at);
 END
 $$;
