@@ -299,7 +299,9 @@ SELECT s.status, count(*) FROM (SELECT array_agg(member) AS m, array_agg(delta) 
 	FROM sent JOIN got USING (id) WHERE status = 'accepted') AS g,
 	LATERAL lb._submit_batch(:stream, m, d, k, t, a, NULL, 'e', '2040-01-15 12:00+00') AS s WHERE s.status <> 'duplicate' GROUP BY 1;
 -- A day in which events have come in is not attached any more.
-SELECT a.code FROM pg_temp.attempt('SELECT lb._make_partitions(''2040-02-19'', ''2040-02-21'')') AS a WHERE a.code = '00000';
+SELECT lb._make_partitions('2040-02-19', '2040-02-21') AS made;
+SELECT p.opens FROM lb._partitions() AS p WHERE p.opens BETWEEN '2040-02-19' AND '2040-02-21' AND EXISTS (
+	SELECT FROM lb.event_default AS e WHERE e.ingest_time >= p.opens AND e.ingest_time < p.closes);
 
 -- Append-only: the parent and every partition, whoever asks.
 SELECT v.verb, t.tab, a.* FROM (SELECT 'lb.event'::regclass AS tab UNION ALL SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'lb.event'::regclass) AS t,
