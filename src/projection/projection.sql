@@ -200,6 +200,13 @@ BEGIN
 			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
 		collected := collected + 1;
 	END LOOP;
+
+	/* of a counter's buckets nobody asks for a version but the newest */
+	DELETE FROM lb.version v
+		USING (SELECT o.counter_id, max(o.version) AS version FROM lb.version o
+			   WHERE o.owes AND o.ranking_id = 0 GROUP BY o.counter_id) n
+		WHERE v.counter_id = n.counter_id AND v.ranking_id = 0 AND v.version < n.version;
+	UPDATE lb.version v SET owes = false WHERE v.owes AND v.ranking_id = 0;
 	RETURN collected;
 END
 $$;
@@ -216,17 +223,21 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	PERFORM lb._collect();
-	DELETE FROM lb.round r
-		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
-			   FROM lb.round o
-			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
-			   AND o.as_of > clock_timestamp() - interval '7 days'
-			   GROUP BY 1 HAVING count(*) > 1) AS kept
-		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
-		AND r.as_of < clock_timestamp() - interval '1 hour'
-		AND r.number <> kept.number
-		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	BEGIN
+		PERFORM lb._collect();
+		DELETE FROM lb.round r
+			USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+				   FROM lb.round o
+				   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+				   AND o.as_of > clock_timestamp() - interval '7 days'
+				   GROUP BY 1 HAVING count(*) > 1) AS kept
+			WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+			AND r.as_of < clock_timestamp() - interval '1 hour'
+			AND r.number <> kept.number
+			AND r.number < (SELECT max(n.number) FROM lb.round n);
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* somebody drops a board, or another loop tidies: next time */
+	END;
 	/* last, for submitters wait from the moment that it locks the default partition */
 	BEGIN
 		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
@@ -255,4 +266,4 @@ CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 secon
 		every interval DEFAULT '250 milliseconds')
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
-'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. Let it last minutes, not days: the server learns what there is to vacuum when the call ends. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
