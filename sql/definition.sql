@@ -330,4 +330,8 @@ ROLLBACK;
 SELECT 'undone' FROM lb_counters() WHERE tenant = 'undone';
 SELECT a.* FROM pg_temp.attempt('SELECT lb_create_counter(''undone/c'')') AS a WHERE a.code <> '42704';
 
+-- What only a trigger may call says so, and no more.
+SELECT f, a.code, a.said FROM unnest(ARRAY['lb._board_created()', 'lb._definition_changed()']) AS f, LATERAL pg_temp.attempt('SELECT ' || f) AS a
+WHERE a.said NOT LIKE '%was not called by a trigger%';
+
 DROP EXTENSION leaderboard;

@@ -96,10 +96,8 @@ Datum
 lb_board_created(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "leaderboard build",
-												  ALLOCSET_DEFAULT_SIZES);
+	TupleDesc	desc;
+	MemoryContext context;
 	MemoryContext old;
 	int64		counter_id;
 	int64		board_id;
@@ -108,11 +106,14 @@ lb_board_created(PG_FUNCTION_ARGS)
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "lb_board_created was not called by a trigger");
+	desc = RelationGetDescr(trigger->tg_relation);
 	board_id = DatumGetInt64(heap_getattr(trigger->tg_trigtuple,
 										  SPI_fnumber(desc, "board_id"), desc, &isnull));
 	counter_id = DatumGetInt64(heap_getattr(trigger->tg_trigtuple,
 											SPI_fnumber(desc, "counter_id"), desc, &isnull));
 
+	context = AllocSetContextCreate(CurrentMemoryContext, "leaderboard build",
+									ALLOCSET_DEFAULT_SIZES);
 	lb_lock(LB_LOCK_ROUND, 0, 0, true);
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetLatestSnapshot());
