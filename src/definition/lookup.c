@@ -202,6 +202,21 @@ read_counter(LbCounter *counter)
 	counter->zone = get_zone(text_column(0, 12));
 }
 
+/*
+ * The one counter that the plan finds, if any.  Rows are freed at once: a
+ * round looks up each counter that has news in one connection.
+ */
+static bool
+run_for_counter(LbPlan *plan, const Datum *values, LbCounter *counter)
+{
+	bool		found = lb_run(plan, values, NULL, true, 1, SPI_OK_SELECT) == 1;
+
+	if (found)
+		read_counter(counter);
+	SPI_freetuptable(SPI_tuptable);
+	return found;
+}
+
 /* The counter of that name, the live one before a retired one. */
 bool
 lb_find_counter(const LbName *name, LbCounter *counter)
@@ -218,10 +233,7 @@ lb_find_counter(const LbName *name, LbCounter *counter)
 	Datum		values[2] = {CStringGetTextDatum(name->tenant),
 	CStringGetTextDatum(name->name)};
 
-	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
-		return false;
-	read_counter(counter);
-	return true;
+	return run_for_counter(&plan, values, counter);
 }
 
 /* A counter by its ids; version 0 is the version in force. */
@@ -239,10 +251,7 @@ lb_find_counter_version(int64 counter_id, int16 version, LbCounter *counter)
 	};
 	Datum		values[2] = {Int64GetDatum(counter_id), Int16GetDatum(version)};
 
-	if (lb_run(&plan, values, NULL, true, 1, SPI_OK_SELECT) == 0)
-		return false;
-	read_counter(counter);
-	return true;
+	return run_for_counter(&plan, values, counter);
 }
 
 void
@@ -374,6 +383,7 @@ lb_get_boards(int64 counter_id, int64 board_id, LbBoard **boards)
 	*boards = palloc(Max(n, 1) * sizeof(LbBoard));
 	for (uint64 i = 0; i < n; i++)
 		read_board(i, &(*boards)[i]);
+	SPI_freetuptable(SPI_tuptable);
 	return (int) n;
 }
 

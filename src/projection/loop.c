@@ -44,6 +44,7 @@ commit_without_waiting(void)
 							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }
 
+/* Its own connection, so that a loop leaves no memory behind from round to round. */
 static void
 one_round(bool own_transaction)
 {
@@ -51,7 +52,9 @@ one_round(bool own_transaction)
 	LbGate		gate;
 
 	lb_gate_enter(&gate);
+	lb_spi_connect();
 	lb_refresh_once(&result, 0, false, own_transaction);
+	lb_spi_finish();
 	lb_gate_leave(&gate);
 	if (own_transaction && result.idle)
 		commit_without_waiting();
@@ -65,8 +68,10 @@ tidy(void)
 
 	lb_gate_enter(&gate);
 	PushActiveSnapshot(GetLatestSnapshot());
+	lb_spi_connect();
 	if (SPI_execute("SELECT lb._tidy()", false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not tidy");
+	lb_spi_finish();
 	PopActiveSnapshot();
 	lb_gate_leave(&gate);
 }

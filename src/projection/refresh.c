@@ -240,10 +240,9 @@ lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
 	int			nest;
 
 	memset(result, 0, sizeof(*result));
-	(void) GetTopFullTransactionId();
 	if (!lb_lock(LB_LOCK_ROUND, 0, 0, wait))
 		return;
-	result->ran = true;
+	(void) GetTopFullTransactionId();
 	context = AllocSetContextCreate(caller, "leaderboard round",
 									ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);

@@ -14,7 +14,6 @@
 
 typedef struct LbRefreshed
 {
-	bool		ran;			/* no other round was in the way */
 	bool		restoring;		/* the log is incomplete, nothing was done */
 	bool		idle;			/* nothing was there to count */
 	int64		events;
