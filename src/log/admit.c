@@ -213,7 +213,7 @@ claim_leaders(const LbCounter *counter, LbEvent *events, int n,
 			elog(ERROR, "the event that holds a key is gone");
 		settle_claimed(fresh[i], &found[index[i]]);
 	}
-	lb_claim_rest(claims);
+	lb_claim_end(claims);
 }
 
 /*

@@ -11,7 +11,9 @@
  * Two first submissions on both sides of midnight could still miss each
  * other, each looking before the other inserts.  Near a boundary they
  * therefore lock their key's share of the counter first and look at both
- * sides.
+ * sides.  Who looks after midnight relies on it that what was admitted before
+ * is in its place by then, or locked: an admission that waited too long for
+ * somebody else's key to keep that promise fails.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,20 +37,27 @@
 #include "log/event.h"
 #include "log/leaf.h"
 #include "log/lock.h"
+#include "log/submit.h"
 
 /* Keys of a counter share this many locks near a partition boundary. */
 #define KEY_LOCKS			64
 
-/* How near is near: no admission takes longer to reach its lock. */
+/* How near is near. */
 #define BOUNDARY_MARGIN		(5 * USECS_PER_MINUTE)
+
+static int64
+since_boundary(TimestampTz now)
+{
+	int64		since = now % USECS_PER_DAY;
+
+	return since < 0 ? since + USECS_PER_DAY : since;
+}
 
 static bool
 is_near_boundary(TimestampTz now)
 {
-	int64		since = now % USECS_PER_DAY;
+	int64		since = since_boundary(now);
 
-	if (since < 0)
-		since += USECS_PER_DAY;
 	return since < BOUNDARY_MARGIN || since >= USECS_PER_DAY - BOUNDARY_MARGIN;
 }
 
@@ -284,4 +293,25 @@ bool
 lb_claim_current(LbClaims *claims, const LbEvent *event, LbClaim *claim)
 {
 	return look_into(claims, lb_leaf_for(claims->now)->relid, event->key, claim);
+}
+
+/*
+ * After the rows are in: were they before anybody could look for them in vain?
+ * From the boundary on others look from beyond it; for a margin more they wait
+ * for whoever holds the locks.
+ */
+void
+lb_claim_end(LbClaims *claims)
+{
+	TimestampTz now = claims->now;
+	TimestampTz boundary = now - since_boundary(now) + USECS_PER_DAY;
+	int64		left = boundary - now + (is_near_boundary(now) ? BOUNDARY_MARGIN : 0);
+
+	lb_claim_rest(claims);
+	if (lb_admission_elapsed() >= left &&
+		lb_leaf_for(boundary)->relid != lb_leaf_for(now)->relid)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("the submission waited for other transactions past the end of the log's day"),
+				 errhint("Submit again: nothing was kept, and the day has changed meanwhile.")));
 }

@@ -96,6 +96,7 @@ extern bool lb_claim_earlier(LbClaims *claims, const LbEvent *event,
 extern bool lb_claim_current(LbClaims *claims, const LbEvent *event,
 							 LbClaim *claim);
 extern void lb_claim_rest(LbClaims *claims);
+extern void lb_claim_end(LbClaims *claims);
 
 /* append.c */
 extern int32 lb_current_origin(void);

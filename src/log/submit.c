@@ -30,6 +30,8 @@ enum
 	ARG_SOURCES, ARG_STRICT
 };
 
+static TimestampTz admitted_at;
+
 /*
  * The instant of admission.  The transaction takes its number first: an event
  * that a round's snapshot does not see was then ingested after the clock
@@ -39,7 +41,15 @@ TimestampTz
 lb_admission_time(void)
 {
 	(void) GetTopFullTransactionId();
-	return GetCurrentTimestamp();
+	admitted_at = GetCurrentTimestamp();
+	return admitted_at;
+}
+
+/* How long ago that was, for the call under way. */
+int64
+lb_admission_elapsed(void)
+{
+	return GetCurrentTimestamp() - admitted_at;
 }
 
 static void

@@ -18,6 +18,7 @@
 #define LB_STATUS_COLUMNS	5
 
 extern TimestampTz lb_admission_time(void);
+extern int64 lb_admission_elapsed(void);
 extern void lb_check_batch_size(int64 n);
 extern void lb_return_statuses(FunctionCallInfo fcinfo, const LbEvent *events,
 							   int n);
