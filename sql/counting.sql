@@ -117,6 +117,13 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 '00000', '', 'SELECT lb_values(''huge'', ARRAY[''ok'', ''new''])'
 ]);
 SELECT sum(members) FROM lb_distribution('huge');
+-- A name is shown as long as it is, whatever stands behind it in the array.
+SELECT pg_temp.add(ARRAY['overflow', 'overflow'], ARRAY[9223372036854775807, 1]);
+SELECT events FROM lb_refresh('huge');
+SELECT * FROM pg_temp.wrong(ARRAY[
+'22003', 'member "overflow" does not', 'SELECT lb_values(''huge'', ARRAY[''overflow'', ''ok''])'
+]);
+SELECT pg_temp.add(ARRAY['overflow', 'overflow'], ARRAY[-9223372036854775808, 0]);
 -- Far out, and over several rounds: 128 bits, no wrap.
 SELECT pg_temp.add(array_fill('up'::text, ARRAY[1000]), array_fill(9223372036854775807, ARRAY[1000]));
 SELECT events FROM lb_refresh('huge');
@@ -278,4 +285,9 @@ SELECT o.board, o.opens, x.* FROM (SELECT b.board, r.opens FROM lb.ranking AS r 
 	LATERAL ((SELECT member, rank, value, reached_at, population FROM lb_top(o.board, 1000, at => at) EXCEPT SELECT member, rank, value, reached_at, population FROM lb_top('again_' || o.board, 1000, at => at))
 		UNION ALL (SELECT member, rank, value, reached_at, population FROM lb_top('again_' || o.board, 1000, at => at) EXCEPT SELECT member, rank, value, reached_at, population FROM lb_top(o.board, 1000, at => at))) AS x
 WHERE o.board <> 'huge_day';
+-- Of a counter's buckets the newest version is kept, and the one asked for.
+SELECT version AS before FROM lb_value('own', 'm') \gset
+SELECT lb._collect() IS NOT NULL AS collected;
+SELECT counter_id, count(*) FROM lb.version WHERE ranking_id = 0 GROUP BY 1 HAVING count(*) > 1;
+SELECT version = :before AS same FROM lb_value('own', 'm');
 DROP EXTENSION leaderboard;

@@ -200,6 +200,13 @@ BEGIN
 			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
 		collected := collected + 1;
 	END LOOP;
+
+	/* of a counter's buckets nobody asks for a version but the newest */
+	DELETE FROM lb.version v
+		USING (SELECT o.counter_id, max(o.version) AS version FROM lb.version o
+			   WHERE o.owes AND o.ranking_id = 0 GROUP BY o.counter_id) n
+		WHERE v.counter_id = n.counter_id AND v.ranking_id = 0 AND v.version < n.version;
+	UPDATE lb.version v SET owes = false WHERE v.owes AND v.ranking_id = 0;
 	RETURN collected;
 END
 $$;

@@ -69,25 +69,23 @@ insert_version(const LbRanking *ranking, const LbPages *pages, int64 version)
 	lb_run(&insert, values, nulls, false, 0, SPI_OK_INSERT);
 }
 
-/* The counter's own line: the version of its buckets. */
+/*
+ * The counter's own line: the version of its buckets.  Those before it go when
+ * all old versions do (lb._collect): removed here, they would be met again by
+ * every round for as long as a long transaction holds a snapshot.
+ */
 static void
 publish_counter(int64 counter_id, int64 version)
 {
 	static LbPlan insert = {
 		"INSERT INTO lb.version (counter_id, ranking_id, version, root, next_page, "
 		"population, owes, made_at) "
-		"VALUES ($1, 0, $2, 0, 1, 0, false, clock_timestamp()) ON CONFLICT DO NOTHING",
-		2, {INT8OID, INT8OID}
-	};
-	static LbPlan remove = {
-		"DELETE FROM lb.version v WHERE v.counter_id = $1 "
-		"AND v.ranking_id = 0 AND v.version < $2",
+		"VALUES ($1, 0, $2, 0, 1, 0, true, clock_timestamp()) ON CONFLICT DO NOTHING",
 		2, {INT8OID, INT8OID}
 	};
 	Datum		values[2] = {Int64GetDatum(counter_id), Int64GetDatum(version)};
 
 	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
-	lb_run(&remove, values, NULL, false, 0, SPI_OK_DELETE);
 }
 
 static void

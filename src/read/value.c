@@ -146,7 +146,8 @@ bigint_of(const LbAccum *accum, LbText member)
 	if (!lb_accum_fits(accum))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the sum of member \"%s\" does not fit bigint", member.data),
+				 errmsg("the sum of member \"%.*s\" does not fit bigint",
+						member.len, member.data),
 				 errhint("lb.poison shows the sum; events that bring it back into range bring the member back.")));
 	return (int64) accum->value;
 }
