@@ -223,17 +223,21 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	PERFORM lb._collect();
-	DELETE FROM lb.round r
-		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
-			   FROM lb.round o
-			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
-			   AND o.as_of > clock_timestamp() - interval '7 days'
-			   GROUP BY 1 HAVING count(*) > 1) AS kept
-		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
-		AND r.as_of < clock_timestamp() - interval '1 hour'
-		AND r.number <> kept.number
-		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	BEGIN
+		PERFORM lb._collect();
+		DELETE FROM lb.round r
+			USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+				   FROM lb.round o
+				   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+				   AND o.as_of > clock_timestamp() - interval '7 days'
+				   GROUP BY 1 HAVING count(*) > 1) AS kept
+			WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+			AND r.as_of < clock_timestamp() - interval '1 hour'
+			AND r.number <> kept.number
+			AND r.number < (SELECT max(n.number) FROM lb.round n);
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* somebody drops a board, or another loop tidies: next time */
+	END;
 	/* last, for submitters wait from the moment that it locks the default partition */
 	BEGIN
 		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
