@@ -18,6 +18,20 @@ BEGIN
 END
 $$;
 
+/*
+ * What the job runs.  With arguments of the very types: were the schema one in
+ * which others may create, a procedure of theirs that fits a bare call better
+ * would run as us.
+ */
+CREATE FUNCTION lb._cron_command() RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN format('CALL %I.lb_refresh_loop(interval ''61 seconds'', interval ''250 milliseconds'')', '@extschema@');
+END
+$$;
+
 /* 55000 with what to do, unless pg_cron is here. */
 CREATE FUNCTION lb._require_cron() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -39,7 +53,7 @@ BEGIN
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(%L, ''* * * * *'', %L, %L);',
 								home, 'leaderboard_refresh in ' || current_database(),
-								format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
+								lb._cron_command(), current_database());
 	END IF;
 	RAISE EXCEPTION 'the extension pg_cron is not installed'
 		USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -65,7 +79,7 @@ CREATE FUNCTION lb._schedule() RETURNS void
 	AS $$
 BEGIN
 	PERFORM lb._require_cron();
-	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', format('CALL %I.lb_refresh_loop()', '@extschema@'));
+	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', lb._cron_command());
 	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
 END
 $$;
