@@ -13,6 +13,7 @@
  */
 #include "leaderboard.h"
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "commands/trigger.h"
 #include "utils/builtins.h"
@@ -104,7 +105,10 @@ find_cached(char kind, const char *what, const char *name, char *key)
 	return hash_search(cached, key, HASH_FIND, NULL);
 }
 
-/* A parallel worker may take no snapshot; it reads with the query's, and keeps nothing. */
+/*
+ * In parallel mode no snapshot may be taken.  What is read with the query's is
+ * kept by a worker, which ends with the query, and not by its leader.
+ */
 static void
 begin_reading(LbGate *gate)
 {
@@ -128,7 +132,8 @@ keep(const char *key, uint64 read_at)
 	static Cached uncached;
 	bool		found;
 
-	if (!is_valid || read_at != generation || IsInParallelMode())
+	if (!is_valid || read_at != generation ||
+		(IsInParallelMode() && !IsParallelWorker()))
 		return &uncached;
 	return hash_search(cached, key, HASH_ENTER, &found);
 }
