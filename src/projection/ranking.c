@@ -195,8 +195,6 @@ load_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board)
 	if (ranking->ranking_id == 0)
 		ranking->ranking_id = open_ranking(&board->board, board->window);
 	load_version(ranking);
-	ranking->next = board->rankings;
-	board->rankings = ranking;
 	MemoryContextSwitchTo(old);
 	return ranking;
 }

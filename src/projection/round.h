@@ -40,8 +40,6 @@ typedef struct LbRanking
 	int64		size;			/* members on the board before the round */
 	int64		population;		/* and now */
 	LbHistogram *histogram;		/* of a bounded board */
-	bool		changed;
-	struct LbRanking *next;		/* of the same board */
 } LbRanking;
 
 /* A board of a counter, with the window of the event before. */
@@ -50,7 +48,6 @@ typedef struct LbCountedBoard
 	LbBoard		board;
 	LbWindow	window;
 	LbRanking  *ranking;		/* of that window */
-	LbRanking  *rankings;		/* all that the round has touched */
 } LbCountedBoard;
 
 /* A counter, in one version, that has news. */
@@ -141,8 +138,5 @@ extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 /* bucket.c, standing.c */
 extern void lb_store_groups(LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
-
-/* build.c */
-extern void lb_build_board(int64 counter_id, int64 board_id);
 
 #endif							/* LB_ROUND_H */

@@ -157,7 +157,6 @@ apply_move(LbRound *round, const LbMove *move)
 	int64		sorted_as = (int64) (intptr_t) ranking;
 	LbRankEntry entry;
 
-	ranking->changed = true;
 	ranking->population += is - was;
 	if (is)
 	{

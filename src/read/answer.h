@@ -68,13 +68,6 @@ typedef struct LbPlace
 #define LB_ANSWER_COLUMNS	18
 
 /* reading.c */
-extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
-							 int board_arg, int scope_arg, int at_arg);
-extern void lb_reading_end(LbReading *reading);
-extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
-extern const char *lb_reading_state(const LbReading *reading);
-
-/* newest.c */
 typedef struct LbNewest
 {
 	int64		number;			/* zero before the first round */
@@ -83,6 +76,11 @@ typedef struct LbNewest
 } LbNewest;
 
 extern LbNewest lb_newest_round(void);
+extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
+							 int board_arg, int scope_arg, int at_arg);
+extern void lb_reading_end(LbReading *reading);
+extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
+extern const char *lb_reading_state(const LbReading *reading);
 
 /* answer.c: one builder for every function */
 extern void lb_answer_ranked(const LbReading *reading, const LbEntry *entry,
