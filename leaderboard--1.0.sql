@@ -1346,6 +1346,13 @@ BEGIN
 			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
 		collected := collected + 1;
 	END LOOP;
+
+	/* of a counter's buckets nobody asks for a version but the newest */
+	DELETE FROM lb.version v
+		USING (SELECT o.counter_id, max(o.version) AS version FROM lb.version o
+			   WHERE o.owes AND o.ranking_id = 0 GROUP BY o.counter_id) n
+		WHERE v.counter_id = n.counter_id AND v.ranking_id = 0 AND v.version < n.version;
+	UPDATE lb.version v SET owes = false WHERE v.owes AND v.ranking_id = 0;
 	RETURN collected;
 END
 $$;
@@ -1362,17 +1369,21 @@ CREATE FUNCTION lb._tidy() RETURNS void
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
-	PERFORM lb._collect();
-	DELETE FROM lb.round r
-		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
-			   FROM lb.round o
-			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
-			   AND o.as_of > clock_timestamp() - interval '7 days'
-			   GROUP BY 1 HAVING count(*) > 1) AS kept
-		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
-		AND r.as_of < clock_timestamp() - interval '1 hour'
-		AND r.number <> kept.number
-		AND r.number < (SELECT max(n.number) FROM lb.round n);
+	BEGIN
+		PERFORM lb._collect();
+		DELETE FROM lb.round r
+			USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+				   FROM lb.round o
+				   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+				   AND o.as_of > clock_timestamp() - interval '7 days'
+				   GROUP BY 1 HAVING count(*) > 1) AS kept
+			WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+			AND r.as_of < clock_timestamp() - interval '1 hour'
+			AND r.number <> kept.number
+			AND r.number < (SELECT max(n.number) FROM lb.round n);
+	EXCEPTION WHEN lock_not_available THEN
+		NULL;	/* somebody drops a board, or another loop tidies: next time */
+	END;
 	/* last, for submitters wait from the moment that it locks the default partition */
 	BEGIN
 		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
@@ -1401,7 +1412,7 @@ CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 secon
 		every interval DEFAULT '250 milliseconds')
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
-'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. Let it last minutes, not days: the server learns what there is to vacuum when the call ends. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
 /* Every rank and list function returns this, built in one place (answer.c). */
 CREATE TYPE @extschema@.lb_answer AS (
 	member text,
@@ -1627,6 +1638,20 @@ BEGIN
 END
 $$;
 
+/*
+ * What the job runs.  With arguments of the very types: were the schema one in
+ * which others may create, a procedure of theirs that fits a bare call better
+ * would run as us.
+ */
+CREATE FUNCTION lb._cron_command() RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN format('CALL %I.lb_refresh_loop(interval ''61 seconds'', interval ''250 milliseconds'')', '@extschema@');
+END
+$$;
+
 /* 55000 with what to do, unless pg_cron is here. */
 CREATE FUNCTION lb._require_cron() RETURNS void
 	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -1648,7 +1673,7 @@ BEGIN
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				  HINT = format('Connect to "%s" and run: SELECT cron.schedule_in_database(%L, ''* * * * *'', %L, %L);',
 								home, 'leaderboard_refresh in ' || current_database(),
-								format('CALL %I.lb_refresh_loop()', '@extschema@'), current_database());
+								lb._cron_command(), current_database());
 	END IF;
 	RAISE EXCEPTION 'the extension pg_cron is not installed'
 		USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1674,7 +1699,7 @@ CREATE FUNCTION lb._schedule() RETURNS void
 	AS $$
 BEGIN
 	PERFORM lb._require_cron();
-	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', format('CALL %I.lb_refresh_loop()', '@extschema@'));
+	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', lb._cron_command());
 	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
 END
 $$;
