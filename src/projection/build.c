@@ -96,7 +96,7 @@ Datum
 lb_board_created(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	desc = RelationGetDescr(trigger->tg_relation);
+	TupleDesc	desc;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "leaderboard build",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -108,6 +108,7 @@ lb_board_created(PG_FUNCTION_ARGS)
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "lb_board_created was not called by a trigger");
+	desc = RelationGetDescr(trigger->tg_relation);
 	board_id = DatumGetInt64(heap_getattr(trigger->tg_trigtuple,
 										  SPI_fnumber(desc, "board_id"), desc, &isnull));
 	counter_id = DatumGetInt64(heap_getattr(trigger->tg_trigtuple,
