@@ -3,7 +3,8 @@
 #
 #   report.pl RESULTS CLAIMS                      print it
 #   report.pl --into README.md HOW RESULTS CLAIMS put it there, between the
-#                                                 marks, with date and how
+#                                                 marks, with date and how; a
+#                                                 line that did not run stays
 #
 # A ratio is that of the medians; in brackets the least and the greatest ratio
 # of turns of the same round.
@@ -81,28 +82,43 @@ sub table_row
 }
 
 my $head = "| what | ours | | peer | | ratio (range) | aim | met |\n|---|---|---:|---|---:|---|---|---|\n";
-my $table = '';
-my $line = '';
+my %sections;
 for my $claim (rows($claims))
 {
 	my $row = table_row(@$claim) // next;
-	$table .= ($table ? "\n" : '') . "**$claim->[0]**\n\n$head" if $claim->[0] ne $line;
-	$line = $claim->[0];
-	$table .= $row;
+	my $line = $claim->[0];
+	$sections{$line} //= "**$line**" . ($into ? ', ' . today() . ", $how" : '') . "\n\n$head";
+	$sections{$line} .= $row;
+}
+
+sub today
+{
+	my ($day, $month, $year) = (gmtime)[ 3, 4, 5 ];
+	return sprintf '%04d-%02d-%02d', $year + 1900, $month + 1, $day;
+}
+
+# The sections in the order of the lines.
+sub table
+{
+	my ($sections) = @_;
+	my $folder = $0 =~ s|[^/]*$|lines|r;
+	my @lines = map { m|([a-z]+)\.sh$| } sort glob "'$folder'/*.sh";
+	return join "\n", map { $sections->{$_} // () } @lines;
 }
 
 if (!$into)
 {
-	print $table;
+	print table(\%sections);
 	exit;
 }
-my ($day, $month, $year) = (gmtime)[ 3, 4, 5 ];
-my $date = sprintf '%04d-%02d-%02d', $year + 1900, $month + 1, $day;
 open my $in, '<', $into or die "$into: $!\n";
 my $text = do { local $/; <$in> };
 close $in;
-$text =~ s/(<!-- figures -->\n).*?(<!-- end of figures -->)/$1\nRun of $date: $how.\n\n$table\n$2/s
+my ($before, $old, $after) =
+  $text =~ /^(.*<!-- figures -->\n)(.*?)(<!-- end of figures -->.*)$/s
   or die "$into has no marks for the figures\n";
+# A line that did not run keeps what it had.
+my %kept = map { /^\*\*(\w+)\*\*/ ? ("$1" => $_ =~ s/\n+$/\n/r) : () } split /^(?=\*\*\w+\*\*)/m, $old;
 open my $out, '>', $into or die "$into: $!\n";
-print $out $text;
+print $out $before, "\n", table({ %kept, %sections }), "\n", $after;
 close $out or die "$into: $!\n";

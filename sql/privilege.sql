@@ -205,6 +205,23 @@ SELECT lb._tidy();
 RESET search_path;
 SELECT member, value FROM other.lb_top('all');
 
+-- A trigger's function called by hand is an error, not a crash.
+DO $$
+DECLARE
+	f regprocedure;
+BEGIN
+	FOR f IN SELECT oid FROM pg_proc
+		WHERE pronamespace = 'lb'::regnamespace AND prorettype = 'trigger'::regtype
+	LOOP
+		BEGIN
+			EXECUTE format('SELECT %s', f);
+			RAISE NOTICE '% runs without a trigger', f;
+		EXCEPTION WHEN OTHERS THEN
+			NULL;
+		END;
+	END LOOP;
+END
+$$;
 -- Dropped without CASCADE, with partitions and rows; nothing stays behind.
 DROP EXTENSION leaderboard;
 SELECT nspname FROM pg_namespace WHERE nspname = 'lb';
