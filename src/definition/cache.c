@@ -49,9 +49,9 @@ static uint64 generation = 1;
 static Oid	watched[4];
 
 static void
-forget_definitions(Datum arg, Oid relid)
+forget_definitions(pg_attribute_unused() Datum arg, Oid relid)
 {
-	for (int i = 0; i < lengthof(watched); i++)
+	for (int i = 0; i < (int) lengthof(watched); i++)
 		if (relid == InvalidOid || relid == watched[i])
 		{
 			is_valid = false;
@@ -85,7 +85,7 @@ start_cache(void)
 	if (cached != NULL)
 		hash_destroy(cached);
 	cached = NULL;
-	for (int i = 0; i < lengthof(watched); i++)
+	for (int i = 0; i < (int) lengthof(watched); i++)
 		watched[i] = lb_relation_oid(tables[i]);
 	cached = hash_create("leaderboard definitions", 64, &ctl,
 						 HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);

@@ -165,7 +165,9 @@ trim(LbRanking *ranking, LbPages *pages, int64 size)
 }
 
 static void
-supersede_visited(void *context, int64_t page_id, int level, int size)
+supersede_visited(void *context, int64_t page_id,
+				  pg_attribute_unused() int level,
+				  pg_attribute_unused() int size)
 {
 	LbPages    *pages = context;
 

@@ -64,7 +64,7 @@ bucket_of(const LbPageKey *key)
 
 /* Another extension's worth of tables has its own pages 1, 2, 3. */
 static void
-forget_pages(Datum arg, Oid relid)
+forget_pages(pg_attribute_unused() Datum arg, Oid relid)
 {
 	if (relid == InvalidOid || relid == cache.relid)
 		cache.limit = 0;

@@ -54,13 +54,13 @@ supersede_page(void *context, int64_t page_id)
 }
 
 static void *
-allocate(void *context, size_t size)
+allocate(pg_attribute_unused() void *context, size_t size)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, size);
 }
 
 static void
-release(void *context, void *pointer)
+release(pg_attribute_unused() void *context, void *pointer)
 {
 	pfree(pointer);
 }

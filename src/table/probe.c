@@ -29,9 +29,9 @@ static const char *const table_names[] = {
 static Oid	table_oids[lengthof(table_names)];
 
 static void
-forget_table(Datum arg, Oid relid)
+forget_table(pg_attribute_unused() Datum arg, Oid relid)
 {
-	for (int i = 0; i < lengthof(table_oids); i++)
+	for (int i = 0; i < (int) lengthof(table_oids); i++)
 		if (relid == InvalidOid || relid == table_oids[i])
 			table_oids[i] = InvalidOid;
 }
@@ -56,7 +56,8 @@ table_oid(LbTable table)
  * one for all counters.
  */
 Relation
-lb_table_open(LbTable table, int64 counter_id, LOCKMODE mode)
+lb_table_open(LbTable table, pg_attribute_unused() int64 counter_id,
+			  LOCKMODE mode)
 {
 	return table_open(table_oid(table), mode);
 }
