@@ -298,10 +298,13 @@ SELECT lb._make_partitions('2040-01-14', '2040-01-16');
 SELECT s.status, count(*) FROM (SELECT array_agg(member) AS m, array_agg(delta) AS d, array_agg(k) AS k, array_agg(time) AS t, array_agg(actor) AS a
 	FROM sent JOIN got USING (id) WHERE status = 'accepted') AS g,
 	LATERAL lb._submit_batch(:stream, m, d, k, t, a, NULL, 'e', '2040-01-15 12:00+00') AS s WHERE s.status <> 'duplicate' GROUP BY 1;
--- A day in which events have come in is not attached any more.
-SELECT lb._make_partitions('2040-02-19', '2040-02-21') AS made;
-SELECT p.opens FROM lb._partitions() AS p WHERE p.opens BETWEEN '2040-02-19' AND '2040-02-21' AND EXISTS (
-	SELECT FROM lb.event_default AS e WHERE e.ingest_time >= p.opens AND e.ingest_time < p.closes);
+-- A day in which events have come in stays in the default partition, and the
+-- days around it are made; keys are found there as before.
+SELECT lb._make_partitions('2040-02-19', '2040-02-21');
+SELECT status FROM unnest(ARRAY['2040-02-19 12:00+00', '2040-02-20 23:30+00', '2040-02-21 12:00+00']::timestamptz[]) AS at,
+	LATERAL lb._submit_batch(:days, ARRAY['m'], ARRAY[1], ARRAY['around ' || extract(day FROM at AT TIME ZONE 'UTC')], NULL, NULL, NULL, 'e', at);
+SELECT key, tableoid::regclass AS partition FROM lb.event WHERE key LIKE 'around %' ORDER BY key;
+SELECT status FROM lb._submit_batch(:days, ARRAY['m'], ARRAY[1], ARRAY['e'], NULL, NULL, NULL, 'e', '2040-02-21 01:00+00');
 
 -- Append-only: the parent and every partition, whoever asks.
 SELECT v.verb, t.tab, a.* FROM (SELECT 'lb.event'::regclass AS tab UNION ALL SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'lb.event'::regclass) AS t,
