@@ -87,7 +87,8 @@ REGRESS = \
 	reading \
 	histogram \
 	window \
-	privilege
+	privilege \
+	ranktree
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
