@@ -101,7 +101,8 @@ ISOLATION = \
 	open_writer \
 	prepared \
 	levels \
-	boards
+	boards \
+	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
 

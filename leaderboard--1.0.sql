@@ -1513,13 +1513,14 @@ CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text 
 COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
 
-/* The inner parts of lb_check: one tree re-summed, one tree read whole. */
+/* The inner parts of lb_check: one tree re-summed, one tree read in order. */
 CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint,
 		OUT entries bigint, OUT problem text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_check_ranking';
 
 CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root bigint,
+		first bigint DEFAULT 1, n bigint DEFAULT 9223372036854775807,
 		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';

@@ -254,3 +254,19 @@ SELECT d FROM unnest(ARRAY['', '\x01', '\x00', '\x0100000003', pg_temp.root('lea
 	unnest(ARRAY[false, true]) AS cold, LATERAL pg_temp.damage('root', 'torn tree', repeat('ř', 31) || '1', body, cold) AS d;
 SELECT * FROM lb_check('root');
 DROP EXTENSION leaderboard;
+-- The extension made anew gives the same ids to other pages.
+CREATE EXTENSION leaderboard;
+SELECT lb_create_counter('anew') > 0 AS counter;
+SELECT lb_create_board('anew', 'anew') AS board \gset
+SELECT count(*) FROM lb_submit_batch('anew', ARRAY['a', 'b'], ARRAY[2, 1], ARRAY['1', '2']) WHERE status = 'accepted';
+SELECT events FROM lb_refresh();
+SELECT ranking_id, root, member, rank FROM lb.version, lb_top('anew') WHERE ranking_id > 0;
+DROP EXTENSION leaderboard;
+CREATE EXTENSION leaderboard;
+SELECT lb_create_counter('anew') > 0 AS counter;
+SELECT lb_create_board('anew', 'anew', direction => 'asc') = :board AS same;
+SELECT count(*) FROM lb_submit_batch('anew', ARRAY['c', 'b'], ARRAY[2, 1], ARRAY['1', '2']) WHERE status = 'accepted';
+SELECT events FROM lb_refresh();
+SELECT ranking_id, root, member, rank FROM lb.version, lb_top('anew') WHERE ranking_id > 0;
+SELECT rank FROM lb_rank('anew', 'c');
+DROP EXTENSION leaderboard;

@@ -48,22 +48,23 @@ lb_check_ranking(PG_FUNCTION_ARGS)
 }
 
 /*
- * lb._ranking_entries(counter_id, ranking_id, root) -> place, rank_key,
- * reached_at, member: the tree from its first entry to its last.
+ * lb._ranking_entries(counter_id, ranking_id, root, first, n) -> place,
+ * rank_key, reached_at, member: up to n entries of the tree from place first on.
  */
 Datum
 lb_ranking_entries(PG_FUNCTION_ARGS)
 {
+	int64		place = Max(PG_GETARG_INT64(3), 1) - 1;
+	int64		n = PG_GETARG_INT64(4);
 	LbPages		pages;
 	LbRankCursor cursor;
 	LbRankEntry entry;
-	LbRankStatus status;
-	int64		place = 0;
+	LbRankStatus status = LB_RANK_DONE;
 
 	lb_materialize(fcinfo);
 	lb_pages_begin(&pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
-	lb_pages_check(&pages, lb_ranktree_seek(&pages.store, PG_GETARG_INT64(2), 0, &cursor));
-	while ((status = lb_ranktree_next(&cursor, &entry)) == LB_RANK_OK)
+	lb_pages_check(&pages, lb_ranktree_seek(&pages.store, PG_GETARG_INT64(2), place, &cursor));
+	while (n-- > 0 && (status = lb_ranktree_next(&cursor, &entry)) == LB_RANK_OK)
 	{
 		Datum		values[4] = {Int64GetDatum(++place), Int64GetDatum(entry.rank_key),
 			TimestampTzGetDatum(entry.reached_at),
