@@ -330,6 +330,16 @@ ROLLBACK;
 SELECT 'undone' FROM lb_counters() WHERE tenant = 'undone';
 SELECT a.* FROM pg_temp.attempt('SELECT lb_create_counter(''undone/c'')') AS a WHERE a.code <> '42704';
 
+-- In a read-only transaction.
+BEGIN READ ONLY;
+SELECT * FROM pg_temp.wrong(ARRAY[
+'25006', 'READ WRITE', 'SELECT lb_create_tenant(''t2'')',
+'25006', 'READ WRITE', 'SELECT lb_create_counter(''c2'')',
+'25006', 'READ WRITE', 'SELECT lb_drop_counter(''nix'')',
+'00000', '', 'SELECT lb_counters()'
+]);
+COMMIT;
+
 -- What only a trigger may call says so, and no more.
 SELECT f, a.code, a.said FROM unnest(ARRAY['lb._board_created()', 'lb._definition_changed()']) AS f, LATERAL pg_temp.attempt('SELECT ' || f) AS a
 WHERE a.said NOT LIKE '%was not called by a trigger%';

@@ -164,6 +164,7 @@ lb_run(LbPlan *p, const Datum *values, const char *nulls, bool read_only,
 typedef struct PublicCall
 {
 	FmgrInfo	inner;
+	bool		writes;			/* volatile, that is */
 } PublicCall;
 
 static PublicCall *
@@ -181,6 +182,7 @@ resolve_public_call(FmgrInfo *outer)
 		elog(ERROR, "cache lookup failed for function %u", outer->fn_oid);
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
 	name = psprintf("_%s", NameStr(proc->proname) + strlen("lb_"));
+	call->writes = proc->provolatile == PROVOLATILE_VOLATILE;
 	inner = LookupFuncName(list_make2(makeString("lb"), makeString(name)),
 						   proc->pronargs, proc->proargtypes.values, false);
 	ReleaseSysCache(tuple);
@@ -203,6 +205,8 @@ lb_public(PG_FUNCTION_ARGS)
 	if (outer->fn_extra == NULL)
 		outer->fn_extra = resolve_public_call(outer);
 	call = outer->fn_extra;
+	if (call->writes)
+		lb_check_can_write("write");
 	fcinfo->flinfo = &call->inner;
 	PG_TRY();
 	{

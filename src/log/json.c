@@ -21,6 +21,25 @@
 
 PG_FUNCTION_INFO_V1(lb_submit_json);
 
+/* Compared before it is written out: eight bytes of JSON can be 130,000 digits. */
+static bool
+read_number(Numeric number, int64 *delta)
+{
+	Datum		value = NumericGetDatum(number);
+	Datum		lowest = NumericGetDatum(int64_to_numeric(PG_INT64_MIN));
+	Datum		highest = NumericGetDatum(int64_to_numeric(PG_INT64_MAX));
+	Datum		whole;
+
+	if (DatumGetBool(DirectFunctionCall2(numeric_lt, value, lowest)) ||
+		DatumGetBool(DirectFunctionCall2(numeric_gt, value, highest)))
+		return false;
+	whole = DirectFunctionCall2(numeric_trunc, value, Int32GetDatum(0));
+	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value)))
+		return false;
+	*delta = DatumGetInt64(DirectFunctionCall1(numeric_int8, whole));
+	return true;
+}
+
 /* A number without a fraction, or a string of digits, that fits bigint. */
 static bool
 read_delta(const JsonbValue *value, int64 *delta)
@@ -30,20 +49,10 @@ read_delta(const JsonbValue *value, int64 *delta)
 	size_t		len;
 
 	if (value->type == jbvNumeric)
-	{
-		Datum		whole = DirectFunctionCall2(numeric_trunc,
-												NumericGetDatum(value->val.numeric),
-												Int32GetDatum(0));
-
-		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, whole,
-											  NumericGetDatum(value->val.numeric))))
-			return false;
-		digits = DatumGetCString(DirectFunctionCall1(numeric_out, whole));
-	}
-	else if (value->type == jbvString)
-		digits = pnstrdup(value->val.string.val, value->val.string.len);
-	else
+		return read_number(value->val.numeric, delta);
+	if (value->type != jbvString)
 		return false;
+	digits = pnstrdup(value->val.string.val, value->val.string.len);
 
 	len = strspn(digits + (digits[0] == '-'), "0123456789");
 	if (len == 0 || digits[len + (digits[0] == '-')] != '\0')
