@@ -6,8 +6,9 @@
  * A rank is one probe for the member and a walk from the root to a leaf,
  * whatever the depth.  A bounded board has a tree of its head only; what is
  * deeper is answered from the histogram.  Its tree may reach somewhat further
- * than the head, which no answer lets on: the same board gives the same
- * answer however often it was trimmed and filled up.
+ * than the head, which no rank lets on: the same board gives the same ranks
+ * however often it was trimmed and filled up.  Only lb_around shows neighbours,
+ * without a rank, as far as the tree happens to reach.
  *
  *-------------------------------------------------------------------------
  */
