@@ -30,7 +30,7 @@ OBJS = \
 	src/definition/gate.o \
 	src/definition/lookup.o \
 	src/definition/cache.o \
-	src/table/probe.o \
+	src/table/probe.o src/table/epoch.o \
 	src/table/rows.o \
 	src/log/lock.o \
 	src/log/leaf.o \

@@ -33,7 +33,7 @@ _PG_init(void)
 							"Memory in which a session keeps pages of rankings.",
 							"Takes effect when the session reads its first ranking.",
 							&lb_page_cache_size,
-							8192,
+							16384,
 							128, 1048576,
 							PGC_USERSET,
 							GUC_UNIT_KB,

@@ -56,6 +56,7 @@ extern const LbLeaf *lb_leaf_scan_next(LbLeafScan *scan);
 extern Oid	lb_leaf_find_key_index(Relation leaf);
 extern Oid	lb_leaf_key_index(Relation leaf);
 extern Oid	lb_leaf_find_xid_index(Relation leaf);
+extern Oid	lb_leaf_xid_index(Relation leaf);
 extern bool lb_log_is_restoring(void);
 
 #endif							/* LB_LEAF_H */

@@ -162,61 +162,150 @@ lb_news_cut(const LbWatermark *before, int64 limit)
 	return xid;
 }
 
-#define LOGGED_COLUMNS \
-	"SELECT e.counter_id, e.version, e.delta, e.event_time, e.ingest_time, " \
-	"e.event_id, e.kind, e.member FROM lb.event e WHERE "
-
-static Portal
-open_log(const LbWatermark *before, const LbWatermark *now, bool everything)
+/* What a round reads of a row of the log. */
+static LbLogged
+logged_event(TupleTableSlot *slot)
 {
-	static const char *const all =
-		LOGGED_COLUMNS "e.xid <> $2 OR e.origin <> $3";
-	static const char *const news =
-		LOGGED_COLUMNS "e.xid >= $1 AND e.xid < $6 AND e.xid <> $2 AND e.origin = $3 AND e.ingest_time >= $4 "
-		"UNION ALL "
-		LOGGED_COLUMNS "e.xid = ANY ($5) AND e.origin = $3 AND e.ingest_time >= $4";
-	Oid			types[6] = {XID8OID, XID8OID, INT4OID, TIMESTAMPTZOID,
-	XID8ARRAYOID, XID8OID};
-	Datum		values[6];
-	Datum	   *settled;
-	int			nsettled;
+	LbLogged	event;
+	bool		isnull;
+	text	   *member;
 
-	settled = settled_since(before, now, &nsettled);
-	values[0] = FullTransactionIdGetDatum(FullTransactionIdFromU64(before->xmax));
-	values[1] = FullTransactionIdGetDatum(GetTopFullTransactionId());
-	values[2] = Int32GetDatum(lb_current_origin());
-	values[3] = TimestampTzGetDatum(search_from(before));
-	values[4] = PointerGetDatum(construct_array(settled, nsettled, XID8OID,
-												sizeof(uint64), FLOAT8PASSBYVAL,
-												TYPALIGN_DOUBLE));
-	values[5] = FullTransactionIdGetDatum(FullTransactionIdFromU64(now->xmax));
-	return SPI_cursor_open_with_args(NULL, everything ? all : news, 6, types,
-									 values, NULL, true, CURSOR_OPT_NO_SCROLL);
+	slot_getsomeattrs(slot, LB_EVENT_MEMBER);
+	member = DatumGetTextPP(slot_getattr(slot, LB_EVENT_MEMBER, &isnull));
+	event.counter_id = lb_slot_int64(slot, LB_EVENT_COUNTER_ID);
+	event.event_id = lb_slot_int64(slot, LB_EVENT_EVENT_ID);
+	event.delta = lb_slot_int64(slot, LB_EVENT_DELTA);
+	event.event_time = lb_slot_int64(slot, LB_EVENT_EVENT_TIME);
+	event.ingest_time = lb_slot_int64(slot, LB_EVENT_INGEST_TIME);
+	event.version = DatumGetInt16(slot_getattr(slot, LB_EVENT_VERSION, &isnull));
+	event.kind = DatumGetChar(slot_getattr(slot, LB_EVENT_KIND, &isnull));
+	event.member.data = VARDATA_ANY(member);
+	event.member.len = VARSIZE_ANY_EXHDR(member);
+	return event;
 }
 
-static void
-count_fetched(LbRound *round, const SPITupleTable *fetched, uint64 n)
+/* A walk over the new events of one partition. */
+typedef struct NewsScan
 {
-	for (uint64 row = 0; row < n; row++)
-	{
-		Datum		values[8];
-		bool		nulls[8];
-		LbLogged	event;
-		text	   *member;
+	LbRound    *round;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+	uint64		own;			/* the round's transaction, which is not counted */
+	int32		origin;
+} NewsScan;
 
-		heap_deform_tuple(fetched->vals[row], fetched->tupdesc, values, nulls);
-		member = DatumGetTextPP(values[7]);
-		event.counter_id = DatumGetInt64(values[0]);
-		event.version = DatumGetInt16(values[1]);
-		event.delta = DatumGetInt64(values[2]);
-		event.event_time = DatumGetTimestampTz(values[3]);
-		event.ingest_time = DatumGetTimestampTz(values[4]);
-		event.event_id = DatumGetInt64(values[5]);
-		event.kind = DatumGetChar(values[6]);
-		event.member.data = VARDATA_ANY(member);
-		event.member.len = VARSIZE_ANY_EXHDR(member);
-		lb_round_event(round, &event);
+static void
+count_found(NewsScan *news, ScanKey keys, int nkeys)
+{
+	index_rescan(news->scan, keys, nkeys, NULL, 0);
+	while (index_getnext_slot(news->scan, ForwardScanDirection, news->slot))
+	{
+		LbLogged	event;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((uint64) lb_slot_int64(news->slot, LB_EVENT_XID) == news->own ||
+			DatumGetInt32(slot_getattr(news->slot, LB_EVENT_ORIGIN, &isnull)) != news->origin)
+			continue;
+		event = logged_event(news->slot);
+		lb_round_event(news->round, &event);
 	}
+}
+
+/* Transactions from the old xmax on, then those that have ended since. */
+static void
+count_leaf(NewsScan *news, Oid relid, const LbWatermark *before,
+		   const LbWatermark *now, const Datum *settled, int nsettled)
+{
+	Relation	heap = table_open(relid, AccessShareLock);
+	Relation	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
+	ScanKeyData keys[2];
+
+	news->slot = table_slot_create(heap, NULL);
+	news->scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 2);
+	ScanKeyInit(&keys[0], 1, BTGreaterEqualStrategyNumber, F_XID8GE,
+				FullTransactionIdGetDatum(FullTransactionIdFromU64(before->xmax)));
+	ScanKeyInit(&keys[1], 1, BTLessStrategyNumber, F_XID8LT,
+				FullTransactionIdGetDatum(FullTransactionIdFromU64(now->xmax)));
+	count_found(news, keys, 2);
+	index_endscan(news->scan);
+
+	news->scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 1);
+	for (int i = 0; i < nsettled; i++)
+	{
+		ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_XID8EQ, settled[i]);
+		count_found(news, keys, 1);
+	}
+	index_endscan(news->scan);
+	ExecDropSingleTupleTableSlot(news->slot);
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+}
+
+/*
+ * The news, partition by partition.  No plan is made: that of the log with
+ * all its partitions would cost more than a small round.
+ */
+static void
+count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now)
+{
+	NewsScan	news = {
+		.round = round,
+		.own = U64FromFullTransactionId(GetTopFullTransactionId()),
+		.origin = lb_current_origin()
+	};
+	LbLeafScan	leaves;
+	const LbLeaf *leaf;
+	List	   *relids = NIL;
+	ListCell   *lc;
+	int			nsettled;
+	Datum	   *settled = settled_since(before, now, &nsettled);
+
+	lb_leaf_scan_begin(&leaves, search_from(before), DT_NOEND);
+	while ((leaf = lb_leaf_scan_next(&leaves)) != NULL)
+		relids = lappend_oid(relids, leaf->relid);
+	foreach(lc, relids)
+		count_leaf(&news, lfirst_oid(lc), before, now, settled, nsettled);
+}
+
+/* The whole log, whatever the transaction, but for the round's own. */
+static void
+count_everything(LbRound *round)
+{
+	Oid			types[2] = {XID8OID, INT4OID};
+	Datum		values[2] = {FullTransactionIdGetDatum(GetTopFullTransactionId()),
+	Int32GetDatum(lb_current_origin())};
+	Portal		portal;
+
+	portal = SPI_cursor_open_with_args(NULL,
+									   "SELECT e.* FROM lb.event e WHERE e.xid <> $1 OR e.origin <> $2",
+									   2, types, values, NULL, true,
+									   CURSOR_OPT_NO_SCROLL);
+	for (;;)
+	{
+		TupleTableSlot *slot;
+		SPITupleTable *fetched;
+		uint64		n;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		fetched = SPI_tuptable;
+		n = SPI_processed;
+		slot = MakeSingleTupleTableSlot(fetched->tupdesc, &TTSOpsHeapTuple);
+		for (uint64 row = 0; row < n; row++)
+		{
+			LbLogged	event;
+
+			ExecStoreHeapTuple(fetched->vals[row], slot, false);
+			event = logged_event(slot);
+			lb_round_event(round, &event);
+		}
+		ExecDropSingleTupleTableSlot(slot);
+		SPI_freetuptable(fetched);
+		if (n == 0)
+			break;
+	}
+	SPI_cursor_close(portal);
 }
 
 /*
@@ -227,23 +316,9 @@ void
 lb_news_count(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 			  bool everything)
 {
-	Portal		portal = open_log(before, now, everything);
-
-	for (;;)
-	{
-		SPITupleTable *fetched;
-		uint64		n;
-
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		fetched = SPI_tuptable;
-		n = SPI_processed;
-		if (n > 0)
-			count_fetched(round, fetched, n);
-		SPI_freetuptable(fetched);
-		if (n == 0)
-			break;
-	}
-	SPI_cursor_close(portal);
+	if (everything)
+		count_everything(round);
+	else
+		count_news(round, before, now);
 	lb_round_flush(round);
 }

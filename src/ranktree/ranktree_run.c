@@ -243,15 +243,17 @@ lb_rank_run_cut(const LbRankRun *run, int level, int first, int limit,
 
 /*
  * Cuts into that many pages, or fewer, of much the same size and of at most
- * `limit` bytes, into which they are known to fit.
+ * `limit` bytes, into which they are known to fit.  A few entries more or less
+ * make no difference, and every try measures the whole run.
  */
 int
 lb_rank_run_cut_even(const LbRankRun *run, int level, int first, int pages,
 					 int limit, int *cuts)
 {
 	int			low = limit / 2;
+	int			even_enough = limit / 20;
 
-	while (limit - low > 16)
+	while (limit - low > even_enough)
 	{
 		int			middle = low + (limit - low) / 2;
 

@@ -18,6 +18,7 @@
 
 #include "definition/cache.h"
 #include "read/answer.h"
+#include "table/epoch.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
 
@@ -43,10 +44,15 @@ enum
 LbNewest
 lb_newest_round(void)
 {
+	static LbNewest known;
+	static uint64 known_at;
+	uint64		epoch = lb_snapshot_epoch();
 	LbNewest	newest = {0, DT_NOBEGIN, DT_NOBEGIN};
 	LbProbe		probe;
 	TupleTableSlot *slot;
 
+	if (epoch != 0 && epoch == known_at)
+		return known;
 	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, 0);
 	slot = lb_probe(&probe, NULL, BackwardScanDirection);
 	if (slot != NULL)
@@ -56,6 +62,8 @@ lb_newest_round(void)
 		newest.floor = lb_slot_int64(slot, ROUND_FLOOR);
 	}
 	lb_probe_end(&probe);
+	known = newest;
+	known_at = epoch;
 	return newest;
 }
 
@@ -86,6 +94,50 @@ version_of_nothing(TimestampTz opens, int64 newest)
 	return version;
 }
 
+/* The newest versions that this backend has read, without a histogram. */
+#define KNOWN	64
+
+typedef struct Known
+{
+	uint64		epoch;			/* in which they are the newest */
+	int64		counter_id;
+	int64		ranking_id;
+	int64		version;
+	int64		root;
+	int64		population;
+} Known;
+
+static Known known[KNOWN];
+
+static bool
+recall_version(LbReading *reading, uint64 epoch)
+{
+	const Known *k = &known[reading->ranking_id % KNOWN];
+
+	if (epoch == 0 || k->epoch != epoch || k->ranking_id != reading->ranking_id ||
+		k->counter_id != reading->board.counter_id)
+		return false;
+	reading->cacheable = true;
+	reading->version = k->version;
+	reading->root = k->root;
+	reading->population = k->population;
+	return true;
+}
+
+static void
+keep_version(const LbReading *reading, uint64 epoch)
+{
+	if (reading->histogram == NULL)
+		known[reading->ranking_id % KNOWN] = (Known) {
+			.epoch = epoch,
+			.counter_id = reading->board.counter_id,
+			.ranking_id = reading->ranking_id,
+			.version = reading->version,
+			.root = reading->root,
+			.population = reading->population
+		};
+}
+
 /* Read the newest version of reading->ranking_id; false if it has none. */
 static bool
 read_version(LbReading *reading)
@@ -95,7 +147,10 @@ read_version(LbReading *reading)
 	TupleTableSlot *slot;
 	Datum		histogram;
 	bool		isnull;
+	uint64		epoch = lb_snapshot_epoch();
 
+	if (recall_version(reading, epoch))
+		return true;
 	lb_key_int64(&keys[0], VERSION_COUNTER_ID, reading->board.counter_id);
 	lb_key_int64(&keys[1], VERSION_RANKING_ID, reading->ranking_id);
 	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
@@ -113,6 +168,7 @@ read_version(LbReading *reading)
 		histogram = slot_getattr(slot, VERSION_HISTOGRAM, &isnull);
 		if (!isnull)
 			reading->histogram = lb_hist_load(histogram);
+		keep_version(reading, epoch);
 	}
 	lb_probe_end(&probe);
 	return slot != NULL;
