@@ -28,6 +28,7 @@ OBJS = \
 	src/histogram/histogram_ops.o \
 	src/histogram/histogram_chart.o \
 	src/definition/gate.o \
+	src/definition/period.o \
 	src/definition/lookup.o \
 	src/definition/cache.o \
 	src/table/probe.o src/table/epoch.o \
@@ -53,8 +54,10 @@ OBJS = \
 	src/ranktree/pages.o \
 	src/ranktree/pages_write.o \
 	src/projection/window.o \
+	src/projection/late.o \
 	src/projection/accum.o \
 	src/projection/accum_row.o \
+	src/projection/within.o \
 	src/projection/fold.o \
 	src/projection/moves.o \
 	src/projection/ranking.o \
@@ -62,11 +65,13 @@ OBJS = \
 	src/projection/head.o \
 	src/projection/bucket.o \
 	src/projection/standing.o \
+	src/projection/slide.o \
 	src/projection/watermark.o \
 	src/projection/news.o \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
+	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \

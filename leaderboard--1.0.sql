@@ -386,6 +386,7 @@ CREATE TABLE lb.counter_version (
 	max_skew interval NOT NULL,
 	idempotency interval,
 	tolerated_error double precision,
+	grain interval NOT NULL,
 	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	PRIMARY KEY (counter_id, version)
 );
@@ -418,12 +419,28 @@ CREATE TABLE lb.board (
 	ceiling bigint NOT NULL,
 	freshness interval NOT NULL,
 	keep_versions interval NOT NULL,
+	scoped boolean NOT NULL,
+	starts interval NOT NULL,
+	lateness interval,
 	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	UNIQUE (tenant_id, board)
 );
 CREATE INDEX board_counter ON lb.board (counter_id);
+CREATE INDEX board_rolling ON lb.board (counter_id, board_id) WHERE pg_catalog."left"(period, 4) OPERATOR(pg_catalog.=) 'last';
 COMMENT ON TABLE lb.board IS
-'One row a board: the members of one counter, ranked in one period.';
+'One row a board: the members of one counter, ranked in one period. lateness NULL: the counter''s.';
+
+CREATE TABLE lb.late_class (
+	counter_id bigint NOT NULL,
+	bit integer NOT NULL,
+	period text NOT NULL,
+	starts interval NOT NULL,
+	lateness interval NOT NULL,
+	PRIMARY KEY (counter_id, bit),
+	UNIQUE (counter_id, period, starts, lateness)
+);
+COMMENT ON TABLE lb.late_class IS
+'Windows of a counter''s boards that settle otherwise than the calendar''s windows by the counter''s lateness: the bit of lb.bucket.late that says an event was late for them. A class goes with the last board that has it.';
 
 /* Backends, also those of a standby, forget what they have cached. */
 CREATE FUNCTION lb._definition_changed() RETURNS trigger
@@ -443,6 +460,7 @@ SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.late_class', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.tenant_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board_id_seq', '');
@@ -462,6 +480,10 @@ CREATE FUNCTION lb._board_id(board text) RETURNS bigint
 CREATE FUNCTION lb._usecs(span interval) RETURNS bigint
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_interval_usecs_sql';
+
+CREATE FUNCTION lb._period(period text, grain interval) RETURNS text
+	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_period_sql';
 
 /* The value, if it is one of those allowed; else 22023, which lists them. */
 CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
@@ -600,6 +622,12 @@ BEGIN
 	d.lateness := coalesce(d.lateness, '1 day');
 	d.max_age := coalesce(d.max_age, '7 days');
 	d.max_skew := coalesce(d.max_skew, '60 seconds');
+	d.grain := coalesce(d.grain, '1 hour');
+	IF d.grain <> ALL (ARRAY['1 minute', '5 minutes', '10 minutes', '15 minutes', '20 minutes', '30 minutes', '1 hour']::interval[]) THEN
+		RAISE EXCEPTION 'invalid grain %', d.grain
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'grain is one of 1, 5, 10, 15, 20 or 30 minutes, or 1 hour.';
+	END IF;
 	IF d.monotonic AND d.operator <> 'sum' THEN
 		RAISE EXCEPTION 'only a sum can be monotonic'
 			USING ERRCODE = 'invalid_parameter_value',
@@ -628,7 +656,7 @@ $$;
 
 CREATE FUNCTION lb._create_counter(counter text, type text, operator text, min_delta bigint, max_delta bigint,
 		monotonic boolean, lateness interval, max_age interval, max_skew interval, idempotency interval,
-		tolerated_error double precision, if_not_exists boolean) RETURNS bigint
+		tolerated_error double precision, grain interval, if_not_exists boolean) RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -640,7 +668,7 @@ DECLARE
 	id bigint;
 BEGIN
 	wanted := lb._check_counter(ROW(0, 1, type, operator, min_delta, max_delta, monotonic, lateness,
-		max_age, max_skew, idempotency, tolerated_error, clock_timestamp())::lb.counter_version);
+		max_age, max_skew, idempotency, tolerated_error, grain, clock_timestamp())::lb.counter_version);
 	/* one creator of a name at a time, so that the loser sees the winner's row */
 	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
 	SELECT v.* INTO other
@@ -661,6 +689,35 @@ BEGIN
 END
 $$;
 
+/* Do starts and lateness go with the period? */
+CREATE FUNCTION lb._check_window(d lb.board, grain interval) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	starts bigint := lb._usecs(d.starts);
+	shortest interval := CASE d.period WHEN 'day' THEN '1 day' WHEN 'week' THEN '7 days'
+		WHEN 'month' THEN '28 days' WHEN 'year' THEN '365 days' END;
+BEGIN
+	IF starts > 0 AND shortest IS NULL THEN
+		RAISE EXCEPTION 'windows of the period "%" cannot start later', d.period
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'starts goes with the periods day, week, month and year.';
+	END IF;
+	IF starts > 0 AND (starts >= lb._usecs(shortest) OR starts % lb._usecs(grain) <> 0) THEN
+		RAISE EXCEPTION 'invalid starts %', d.starts
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = format('For a %s starts is less than %s and a multiple of the counter''s grain, %s.', d.period, shortest, grain);
+	END IF;
+	IF d.lateness IS NOT NULL AND (d.period = 'all' OR d.period LIKE 'last %') THEN
+		RAISE EXCEPTION 'nothing is late for the period "%"', d.period
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'lateness goes with the periods hour, day, week, month and year; leave it out.';
+	END IF;
+	PERFORM lb._usecs(d.lateness);
+END
+$$;
+
 /* Check a board's definition as a whole; returns it with the defaults filled in. */
 CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -668,11 +725,12 @@ CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 	AS $$
 DECLARE
 	op text;
+	grain interval;
 BEGIN
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT v.operator, v.grain INTO op, grain FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = d.counter_id;
-	d.period := lb._one_of('period', coalesce(d.period, 'all'), 'all', 'hour', 'day', 'week', 'month', 'year');
+	d.period := lb._period(coalesce(d.period, 'all'), grain);
 	d.direction := lb._one_of('direction', coalesce(d.direction, CASE op WHEN 'min' THEN 'asc' ELSE 'desc' END),
 							  'desc', 'asc');
 	d.ties := lb._one_of('ties', coalesce(d.ties, 'competition'), 'competition', 'dense', 'ordinal');
@@ -682,6 +740,8 @@ BEGIN
 	d.ceiling := coalesce(d.ceiling, 1000000000000);
 	d.freshness := coalesce(d.freshness, '5 seconds');
 	d.keep_versions := coalesce(d.keep_versions, '5 minutes');
+	d.scoped := coalesce(d.scoped, false);
+	d.starts := coalesce(d.starts, '0');
 	IF d.head NOT BETWEEN 1 AND 100000 THEN
 		RAISE EXCEPTION 'invalid head %', d.head
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'head is between 1 and 100000.';
@@ -692,13 +752,52 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for 5 seconds.';
 	END IF;
 	PERFORM lb._usecs(d.keep_versions);
+	PERFORM lb._check_window(d, grain);
 	RETURN d;
+END
+$$;
+
+/*
+ * The class of a calendar board whose windows or lateness are its own; a new
+ * one lets the counter's events be judged by it (projection/recount.c).
+ */
+CREATE FUNCTION lb._judge_late(d lb.board) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	of_counter interval;
+	own interval;
+	free integer;
+BEGIN
+	SELECT v.lateness INTO of_counter FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = d.counter_id;
+	own := coalesce(d.lateness, of_counter);
+	IF d.period = 'all' OR d.period LIKE 'last %' OR (d.starts = '0' AND own = of_counter) THEN
+		RETURN;
+	END IF;
+	/* against whoever makes or drops a board of the class */
+	PERFORM lb._lock_rounds('a board with windows or a lateness of its own');
+	IF EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id
+			   AND l.period = d.period AND l.starts = d.starts AND l.lateness = own) THEN
+		RETURN;
+	END IF;
+	SELECT min(b) INTO free FROM generate_series(8, 30) b
+		WHERE NOT EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id AND l.bit = b);
+	IF free IS NULL THEN
+		RAISE EXCEPTION 'the boards of the counter settle in more than 23 ways'
+			USING ERRCODE = 'program_limit_exceeded',
+				  HINT = 'Choose period, starts and lateness of another board of the counter, or drop boards.';
+	END IF;
+	INSERT INTO lb.late_class (counter_id, bit, period, starts, lateness)
+		VALUES (d.counter_id, free, d.period, d.starts, own);
 END
 $$;
 
 CREATE FUNCTION lb._create_board(board text, counter text, period text, direction text, ties text, ranks text,
 		head integer, buckets integer, ceiling bigint, freshness interval, keep_versions interval,
-		if_not_exists boolean) RETURNS bigint
+		scoped boolean, starts interval, lateness interval, if_not_exists boolean) RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -715,7 +814,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = format('A board ranks a counter of its own tenant: write the counter as "%s/name".', parsed[1]);
 	END IF;
 	wanted := lb._check_board(ROW(0, owner, parsed[2], counted, period, direction, ties, ranks, head, buckets,
-		ceiling, freshness, keep_versions, clock_timestamp())::lb.board);
+		ceiling, freshness, keep_versions, scoped, starts, lateness, clock_timestamp())::lb.board);
 	/* against a counter that is being dropped, and against another creator of the name */
 	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted AND c.retired_at IS NULL FOR SHARE;
 	IF NOT FOUND THEN
@@ -730,6 +829,7 @@ BEGIN
 		RETURN lb._already('board', parsed[2], other.board_id, coalesce(if_not_exists, false),
 						   wanted IS NOT DISTINCT FROM other);
 	END IF;
+	PERFORM lb._judge_late(wanted);
 	wanted.board_id := nextval('lb.board_id_seq');
 	INSERT INTO lb.board SELECT (wanted).*;
 	RETURN wanted.board_id;
@@ -777,7 +877,7 @@ $$;
 CREATE FUNCTION lb._counters() RETURNS TABLE (counter_id bigint, tenant text, counter text, version smallint,
 		type text, operator text, min_delta bigint, max_delta bigint, monotonic boolean, lateness interval,
 		max_age interval, max_skew interval, idempotency interval, tolerated_error double precision,
-		timezone text, created_at timestamptz, retired_at timestamptz)
+		grain interval, timezone text, created_at timestamptz, retired_at timestamptz)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -786,7 +886,7 @@ BEGIN
 	SELECT c.counter_id, t.tenant, c.counter, v.version, v.type, v.operator, v.min_delta, v.max_delta, v.monotonic,
 		v.lateness, v.max_age, v.max_skew,
 		coalesce(v.idempotency, greatest(interval '24 hours', v.max_age + v.max_skew)),
-		v.tolerated_error, t.timezone, c.created_at, c.retired_at
+		v.tolerated_error, v.grain, t.timezone, c.created_at, c.retired_at
 	FROM lb.counter c
 	JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 	JOIN lb.tenant t ON t.tenant_id = c.tenant_id
@@ -796,14 +896,15 @@ $$;
 
 CREATE FUNCTION lb._boards() RETURNS TABLE (board_id bigint, tenant text, board text, counter_id bigint,
 		counter text, period text, direction text, ties text, ranks text, head integer, buckets integer,
-		ceiling bigint, freshness interval, keep_versions interval, timezone text, created_at timestamptz)
+		ceiling bigint, freshness interval, keep_versions interval, scoped boolean, starts interval,
+		lateness interval, timezone text, created_at timestamptz)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
 	RETURN QUERY
 	SELECT b.board_id, t.tenant, b.board, b.counter_id, c.counter, b.period, b.direction, b.ties, b.ranks, b.head,
-		b.buckets, b.ceiling, b.freshness, b.keep_versions, t.timezone, b.created_at
+		b.buckets, b.ceiling, b.freshness, b.keep_versions, b.scoped, b.starts, b.lateness, t.timezone, b.created_at
 	FROM lb.board b
 	JOIN lb.counter c ON c.counter_id = b.counter_id
 	JOIN lb.tenant t ON t.tenant_id = b.tenant_id
@@ -827,19 +928,21 @@ CREATE FUNCTION @extschema@.lb_create_counter(counter text, type text DEFAULT 'e
 		min_delta bigint DEFAULT NULL, max_delta bigint DEFAULT NULL, monotonic boolean DEFAULT false,
 		lateness interval DEFAULT '1 day', max_age interval DEFAULT '7 days',
 		max_skew interval DEFAULT '60 seconds', idempotency interval DEFAULT NULL,
-		tolerated_error double precision DEFAULT NULL, if_not_exists boolean DEFAULT false) RETURNS bigint
+		tolerated_error double precision DEFAULT NULL, grain interval DEFAULT '1 hour',
+		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
-COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, boolean) IS
-'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
+COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, interval, boolean) IS
+'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). grain: how long the buckets are in which a member''s events are kept, 1, 5, 10, 15, 20 or 30 minutes or 1 hour; boards over the last minutes, and windows that start between hours, go by it. Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
 
 CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
 		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'exact',
 		head integer DEFAULT 2000, buckets integer DEFAULT 128, ceiling bigint DEFAULT 1000000000000,
 		freshness interval DEFAULT '5 seconds', keep_versions interval DEFAULT '5 minutes',
+		scoped boolean DEFAULT false, starts interval DEFAULT '0', lateness interval DEFAULT NULL,
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
-COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean) IS
-'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean, interval, interval, boolean) IS
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone; or "last N minutes" (up to 1440, a multiple of the counter''s grain), "last N hours" (up to 168) or "last N days" (up to 400): the current minute (hour, day) and the N - 1 before it. starts: how long after the calendar''s boundary a day, week, month or year opens (''6 hours'': a day from 06:00 to 06:00), in local time. lateness: the board''s own instead of the counter''s; only for calendar windows, nothing is late for the others. scoped: whether members can be grouped in scopes. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
 
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
@@ -854,7 +957,7 @@ COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
 CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
 		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,
 		OUT monotonic boolean, OUT lateness interval, OUT max_age interval, OUT max_skew interval,
-		OUT idempotency interval, OUT tolerated_error double precision, OUT timezone text,
+		OUT idempotency interval, OUT tolerated_error double precision, OUT grain interval, OUT timezone text,
 		OUT created_at timestamptz, OUT retired_at timestamptz) RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_counters() IS
@@ -863,7 +966,7 @@ COMMENT ON FUNCTION @extschema@.lb_counters() IS
 CREATE FUNCTION @extschema@.lb_boards(OUT board_id bigint, OUT tenant text, OUT board text, OUT counter_id bigint,
 		OUT counter text, OUT period text, OUT direction text, OUT ties text, OUT ranks text, OUT head integer,
 		OUT buckets integer, OUT ceiling bigint, OUT freshness interval, OUT keep_versions interval,
-		OUT timezone text, OUT created_at timestamptz) RETURNS SETOF record
+		OUT scoped boolean, OUT starts interval, OUT lateness interval, OUT timezone text, OUT created_at timestamptz) RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_boards() IS
 'One row a board of every tenant, with its id, its counter and the whole definition.';
@@ -1173,8 +1276,9 @@ COMMENT ON TABLE lb.adopted IS
 CREATE TABLE lb.bucket (
 	counter_id bigint NOT NULL,
 	version smallint NOT NULL,
-	late smallint NOT NULL,
+	span "char" NOT NULL,
 	moved boolean NOT NULL,
+	late integer NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
 	n bigint NOT NULL,
@@ -1183,10 +1287,19 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
-	PRIMARY KEY (counter_id, version, member, opens, late)
+	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
+CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+
+CREATE TABLE lb.counter_horizon (
+	counter_id bigint PRIMARY KEY,
+	horizon timestamptz NOT NULL
+);
+COMMENT ON TABLE lb.counter_horizon IS
+'The instant before which a counter''s buckets of span g are gone; what happened before it is known by the day.';
 
 CREATE SEQUENCE lb.ranking_id_seq;
 
@@ -1247,6 +1360,39 @@ CREATE TABLE lb.moved (
 COMMENT ON TABLE lb.moved IS
 'What a member had in a ranking before the version that moved it; NULL if it was not on the board. With lb.standing it tells every member''s value at every version kept.';
 
+/* A window, for tests and for the inner functions in SQL. */
+CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, starts interval DEFAULT '0',
+		grain interval DEFAULT '1 hour', OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE c STABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_window_sql';
+
+/*
+ * Late events by the calendar's windows and the counter's lateness.  Hours are
+ * known by the grain, everything longer by the day.
+ */
+CREATE VIEW lb.late AS
+	SELECT t.tenant, c.counter, w.period, w.opens, w.closes, s.late, s.events,
+		s.late::double precision OPERATOR(pg_catalog./) s.events::double precision AS ratio
+	FROM (SELECT DISTINCT b.counter_id, b.version, p.period, p.bit, b.span, k.opens, k.closes
+		  FROM lb.bucket b
+		  JOIN (VALUES ('hour', 2, 'g'::"char"), ('day', 4, 'd'), ('week', 8, 'd'), ('month', 16, 'd'), ('year', 32, 'd'))
+			AS p(period, bit, span)
+			ON p.span OPERATOR(pg_catalog.=) b.span AND (b.late OPERATOR(pg_catalog.&) p.bit) OPERATOR(pg_catalog.<>) 0
+		  JOIN lb.counter o ON o.counter_id OPERATOR(pg_catalog.=) b.counter_id
+		  JOIN lb.tenant z ON z.tenant_id OPERATOR(pg_catalog.=) o.tenant_id,
+		  LATERAL lb._window(p.period, b.opens, z.timezone) k
+		  WHERE b.late OPERATOR(pg_catalog.<>) 0) w
+	JOIN lb.counter c ON c.counter_id OPERATOR(pg_catalog.=) w.counter_id
+	JOIN lb.tenant t ON t.tenant_id OPERATOR(pg_catalog.=) c.tenant_id,
+	LATERAL (SELECT pg_catalog.sum(b.n)::bigint AS events,
+				pg_catalog.sum(b.n) FILTER (WHERE (b.late OPERATOR(pg_catalog.&) w.bit) OPERATOR(pg_catalog.<>) 0)::bigint AS late
+			 FROM lb.bucket b
+			 WHERE b.counter_id OPERATOR(pg_catalog.=) w.counter_id AND b.version OPERATOR(pg_catalog.=) w.version
+			 AND b.span OPERATOR(pg_catalog.=) w.span
+			 AND b.opens OPERATOR(pg_catalog.>=) w.opens AND b.opens OPERATOR(pg_catalog.<) w.closes) s;
+COMMENT ON VIEW lb.late IS
+'Windows of the calendar that events came too late for, by the counter''s lateness: late, the events that do not count there, of events in all, and their ratio. A window is here only if it has late events.';
+
 CREATE VIEW lb.poison AS
 	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
 	FROM lb.standing s
@@ -1259,7 +1405,7 @@ COMMENT ON VIEW lb.poison IS
 'Members taken off a ranking because their sum left bigint, with the sum; they return when it fits again. lb_value() raises 22003 for them.';
 
 /* What boards and counters leave behind when they go, and what a new board finds. */
-CREATE FUNCTION lb._lock_rounds() RETURNS void
+CREATE FUNCTION lb._lock_rounds(what text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'lb_lock_rounds';
 
@@ -1270,26 +1416,65 @@ CREATE FUNCTION lb._board_created() RETURNS trigger
 CREATE TRIGGER board_created AFTER INSERT ON lb.board
 	FOR EACH ROW EXECUTE FUNCTION lb._board_created();
 
+/* Its class of windows was judged when its counter counted; what is there is judged now. */
+CREATE FUNCTION lb._late_class_created() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_late_class_created';
+
+CREATE TRIGGER late_class_created AFTER INSERT ON lb.late_class
+	FOR EACH ROW EXECUTE FUNCTION lb._late_class_created();
+
+/* Before the trigger of the log looks for events: no round may count some in the old zone meanwhile. */
+CREATE FUNCTION lb._zone_changes() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds('a change of a time zone');
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER hold_rounds BEFORE UPDATE ON lb.tenant
+	FOR EACH ROW WHEN (OLD.timezone OPERATOR(pg_catalog.<>) NEW.timezone)
+	EXECUTE FUNCTION lb._zone_changes();
+
+CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.moved m USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
+	DELETE FROM lb.page p USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
+	DELETE FROM lb.version v USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
+	DELETE FROM lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id;
+END
+$$;
+
 CREATE FUNCTION lb._board_dropped() RETURNS trigger
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
-	DELETE FROM lb.standing s USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
-	DELETE FROM lb.moved m USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
-	DELETE FROM lb.page p USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
-	DELETE FROM lb.version v USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
-	DELETE FROM lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id;
+	PERFORM lb._lock_rounds('dropping a board or a counter');
+	PERFORM lb._forget_board(OLD.counter_id, OLD.board_id);
+	DELETE FROM lb.late_class l
+		WHERE l.counter_id = OLD.counter_id AND NOT EXISTS (
+			SELECT FROM lb.board b
+			JOIN lb.counter c ON c.counter_id = b.counter_id
+			JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+			WHERE b.counter_id = l.counter_id AND b.period = l.period AND b.starts = l.starts
+			AND coalesce(b.lateness, v.lateness) = l.lateness);
 	RETURN OLD;
 END
 $$;
@@ -1302,8 +1487,9 @@ CREATE FUNCTION lb._counter_gone() RETURNS trigger
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('dropping a board or a counter');
 	DELETE FROM lb.bucket b WHERE b.counter_id = OLD.counter_id;
+	DELETE FROM lb.counter_horizon h WHERE h.counter_id = OLD.counter_id;
 	DELETE FROM lb.version v WHERE v.counter_id = OLD.counter_id;
 	RETURN OLD;
 END
@@ -1397,16 +1583,15 @@ BEGIN
 END
 $$;
 
-/* A calendar window, for tests and for the inner functions in SQL. */
-CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, OUT opens timestamptz, OUT closes timestamptz)
-	LANGUAGE c STABLE STRICT PARALLEL SAFE
-	AS 'MODULE_PATHNAME', 'lb_window_sql';
-
 CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
 		OUT events bigint, OUT rankings bigint, OUT lag interval)
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
 COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
 'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. Old versions and partitions ahead are the loop''s work. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+
+/* The same with the time as an argument, for tests. */
+CREATE FUNCTION lb._refresh(counter text, as_of timestamptz, OUT events bigint, OUT rankings bigint, OUT lag interval)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh_at';
 
 CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
 		every interval DEFAULT '250 milliseconds')
@@ -1503,7 +1688,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year), with a board or without. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row an hour in which the member had events. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -1526,6 +1711,41 @@ CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root b
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
 
 /*
+ * What a ranking is about: its window, or what a rolling one covers, which bit
+ * of the late set keeps events out, and in which buckets that is to be seen.
+ */
+CREATE FUNCTION lb._board_window(b lb.board, r lb.ranking, OUT opens timestamptz, OUT closes timestamptz,
+		OUT late_bit integer, OUT span "char")
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	zone text := (SELECT t.timezone FROM lb.tenant t WHERE t.tenant_id = b.tenant_id);
+	v lb.counter_version;
+	horizon timestamptz := (SELECT h.horizon FROM lb.counter_horizon h WHERE h.counter_id = b.counter_id);
+BEGIN
+	SELECT d.* INTO v FROM lb.counter c JOIN lb.counter_version d ON d.counter_id = c.counter_id AND d.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	opens := r.opens;
+	closes := r.closes;
+	span := 'g';
+	IF b.period LIKE 'last %' THEN
+		SELECT w.opens, w.closes INTO opens, closes
+			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
+		late_bit := 0;
+		RETURN;
+	END IF;
+	SELECT l.bit INTO late_bit FROM lb.late_class l
+		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+		AND l.lateness = coalesce(b.lateness, v.lateness);
+	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
+	IF opens < horizon THEN
+		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+	END IF;
+END
+$$;
+
+/*
  * Is a ranking what its parts say?  Its tree against itself, against the
  * standings sorted by plain SQL, and the standings against the buckets.
  */
@@ -1538,6 +1758,7 @@ DECLARE
 	members bigint;
 	tree record;
 	wrong bigint;
+	w record;
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
@@ -1578,13 +1799,17 @@ BEGIN
 		END IF;
 	END IF;
 
+	SELECT * INTO w FROM lb._board_window(b, r);
+	IF w.span IS NULL THEN
+		RETURN;		/* no buckets are left that say what the window holds */
+	END IF;
 	SELECT count(*) INTO wrong FROM
 		(SELECT u.member,
 				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		 FROM lb.bucket u
-		 WHERE u.counter_id = r.counter_id AND u.opens >= r.opens AND u.opens < r.closes
-		 AND u.late & (1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1) = 0
+		 WHERE u.counter_id = r.counter_id AND u.span = w.span AND u.opens >= w.opens AND u.opens < w.closes
+		 AND u.late & (1 << w.late_bit) = 0
 		 GROUP BY u.member) u
 		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
 				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
@@ -1604,6 +1829,8 @@ DECLARE
 	b lb.board;
 	r lb.ranking;
 	op text;
+	wrong bigint;
+	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
 	SELECT v.operator INTO op FROM lb.counter c
@@ -1612,13 +1839,27 @@ BEGIN
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
 	END LOOP;
+
+	/* a member's days hold what the buckets inside them do */
+	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since
+		FROM lb.counter_horizon h, lb.tenant t, lb._window('day', h.horizon, t.timezone) w
+		WHERE h.counter_id = b.counter_id AND t.tenant_id = b.tenant_id;
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.version, u.member
+		 FROM lb.bucket u WHERE u.counter_id = b.counter_id AND u.opens >= coalesce(since, '-infinity')
+		 GROUP BY 1, 2
+		 HAVING sum(u.n) FILTER (WHERE u.span = 'd') IS DISTINCT FROM sum(u.n) FILTER (WHERE u.span = 'g')) d;
+	IF wrong > 0 THEN
+		problem := format('the days of %s members differ from the buckets inside them', wrong);
+		RETURN NEXT;
+	END IF;
 END
 $$;
 
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window, the counter''s days against the buckets inside them. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
 /*
  * Thin glue to pg_cron, which lives in one database of a cluster and starts
  * jobs no more often than every minute before its version 1.5.  The job is

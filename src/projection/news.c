@@ -268,19 +268,15 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now)
 		count_leaf(&news, lfirst_oid(lc), before, now, settled, nsettled);
 }
 
-/* The whole log, whatever the transaction, but for the round's own. */
+/*
+ * Rows of the log from a query; of this cluster's own events, with counted,
+ * only those that it has.
+ */
 static void
-count_everything(LbRound *round)
+count_selected(LbRound *round, Portal portal, const LbWatermark *counted)
 {
-	Oid			types[2] = {XID8OID, INT4OID};
-	Datum		values[2] = {FullTransactionIdGetDatum(GetTopFullTransactionId()),
-	Int32GetDatum(lb_current_origin())};
-	Portal		portal;
+	int32		origin = lb_current_origin();
 
-	portal = SPI_cursor_open_with_args(NULL,
-									   "SELECT e.* FROM lb.event e WHERE e.xid <> $1 OR e.origin <> $2",
-									   2, types, values, NULL, true,
-									   CURSOR_OPT_NO_SCROLL);
 	for (;;)
 	{
 		TupleTableSlot *slot;
@@ -295,8 +291,13 @@ count_everything(LbRound *round)
 		for (uint64 row = 0; row < n; row++)
 		{
 			LbLogged	event;
+			bool		isnull;
 
 			ExecStoreHeapTuple(fetched->vals[row], slot, false);
+			if (counted != NULL &&
+				DatumGetInt32(slot_getattr(slot, LB_EVENT_ORIGIN, &isnull)) == origin &&
+				!lb_watermark_has(counted, (uint64) lb_slot_int64(slot, LB_EVENT_XID)))
+				continue;
 			event = logged_event(slot);
 			lb_round_event(round, &event);
 		}
@@ -306,6 +307,21 @@ count_everything(LbRound *round)
 			break;
 	}
 	SPI_cursor_close(portal);
+}
+
+/* The whole log, whatever the transaction, but for the round's own. */
+static void
+count_everything(LbRound *round)
+{
+	Oid			types[2] = {XID8OID, INT4OID};
+	Datum		values[2] = {FullTransactionIdGetDatum(GetTopFullTransactionId()),
+	Int32GetDatum(lb_current_origin())};
+
+	count_selected(round,
+				   SPI_cursor_open_with_args(NULL,
+											 "SELECT e.* FROM lb.event e WHERE e.xid <> $1 OR e.origin <> $2",
+											 2, types, values, NULL, true,
+											 CURSOR_OPT_NO_SCROLL), NULL);
 }
 
 /*
@@ -320,5 +336,26 @@ lb_news_count(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		count_everything(round);
 	else
 		count_news(round, before, now);
+	lb_round_flush(round);
+}
+
+/*
+ * Hand what has been counted of one counter to the round again: of this
+ * cluster what the watermark has, of others what was adopted.
+ */
+void
+lb_news_recount(LbRound *round, const LbWatermark *counted, int64 counter_id)
+{
+	static const char *const sql =
+		"SELECT e.* FROM lb.event e "
+		"WHERE e.counter_id = $1 AND (e.origin = $2 "
+		"OR e.origin = ANY (ARRAY(SELECT a.origin FROM lb.adopted a)))";
+	Oid			types[2] = {INT8OID, INT4OID};
+	Datum		values[2] = {Int64GetDatum(counter_id),
+	Int32GetDatum(lb_current_origin())};
+
+	count_selected(round,
+				   SPI_cursor_open_with_args(NULL, sql, 2, types, values, NULL, true,
+											 CURSOR_OPT_NO_SCROLL), counted);
 	lb_round_flush(round);
 }

@@ -72,7 +72,12 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)
+	{
 		counted->boards[i].board = boards[i];
+		if (lb_period_rolls(boards[i].period))
+			counted->boards[i].covers = lb_board_covers(&boards[i], round->as_of);
+	}
+	lb_late_rules(&counted->late, &counted->counter);
 	counted->next = round->first;
 	round->first = counted;
 	MemoryContextSwitchTo(old);
@@ -199,7 +204,10 @@ load_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board)
 	return ranking;
 }
 
-/* The ranking of the board in whose window the instant falls. */
+/*
+ * The ranking of the board in whose window the instant falls; NULL if a
+ * rolling board does not cover it.
+ */
 LbRanking *
 lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		   TimestampTz at)
@@ -208,10 +216,11 @@ lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 	RankingEntry *entry;
 	bool		found;
 
-	if (board->ranking != NULL &&
-		board->window.opens <= at && at < board->window.closes)
+	if (lb_period_rolls(board->board.period) && !lb_in_window(board->covers, at))
+		return NULL;
+	if (board->ranking != NULL && lb_in_window(board->window, at))
 		return board->ranking;
-	board->window = lb_window(board->board.period, at, board->board.zone);
+	board->window = lb_board_window(&board->board, at);
 	if (round->rankings == NULL)
 		round->rankings = make_table(round, sizeof(LbRankingKey),
 									 sizeof(RankingEntry));

@@ -184,6 +184,8 @@ typedef struct Recent
 	TimestampTz opens;
 	TimestampTz closes;
 	int64		ranking_id;		/* zero: only the window is known */
+	TimestampTz covered_at;		/* of a rolling board: what it covered then */
+	LbWindow	covers;
 } Recent;
 
 static Recent recent[RECENT];
@@ -234,8 +236,7 @@ find_version(LbReading *reading, LbText scope, TimestampTz at, int64 newest)
 			return;
 	}
 	else
-		reading->window = lb_window(reading->board.period, at,
-									reading->board.zone);
+		reading->window = lb_board_window(&reading->board, at);
 	reading->ranking_id = find_ranking(reading, scope);
 	if (reading->ranking_id == 0 || !read_version(reading))
 	{
@@ -248,6 +249,41 @@ find_version(LbReading *reading, LbText scope, TimestampTz at, int64 newest)
 	r->opens = reading->window.opens;
 	r->closes = reading->window.closes;
 	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
+	r->covers = (LbWindow) {DT_NOBEGIN, DT_NOBEGIN};
+}
+
+/*
+ * A rolling board has one ranking.  What that covers is said by the newest
+ * round's clock; before the first round, by ours.
+ */
+static void
+find_covered(LbReading *reading)
+{
+	Recent	   *r = &recent[reading->board.board_id % RECENT];
+	TimestampTz as_of = TIMESTAMP_NOT_FINITE(reading->as_of) ? reading->now : reading->as_of;
+
+	if (lb_is_empty(r->covers) || as_of < r->covered_at || as_of >= r->covers.closes)
+	{
+		r->covers = lb_board_covers(&reading->board, as_of);
+		r->covered_at = as_of;
+	}
+	reading->window = r->covers;
+}
+
+/* Nobody can ask for what a rolling board covered at another time. */
+static void
+check_covered(const LbReading *reading, TimestampTz at)
+{
+	if (lb_in_window(reading->window, at) ||
+		lb_in_window(lb_board_covers(&reading->board, reading->now), at))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"at\" is outside of the board's current window"),
+			 errdetail("The board covers %s to %s, and moves on with the time.",
+					   pstrdup(timestamptz_to_str(reading->window.opens)),
+					   timestamptz_to_str(reading->window.closes)),
+			 errhint("Leave \"at\" out; lb_value() answers for a member at any time.")));
 }
 
 static LbText
@@ -296,6 +332,11 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 	reading->as_of = newest.as_of;
 	reading->floor = newest.floor;
 	find_version(reading, scope, at, newest.number);
+	if (lb_period_rolls(reading->board.period))
+	{
+		find_covered(reading);
+		check_covered(reading, at);
+	}
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
 }
@@ -323,7 +364,8 @@ lb_reading_stale(const LbReading *reading, int64 freshness)
 const char *
 lb_reading_state(const LbReading *reading)
 {
-	if (reading->now < reading->window.closes)
+	if (reading->now < reading->window.closes ||
+		lb_period_rolls(reading->board.period))
 		return "live";
 	if (!TIMESTAMP_NOT_FINITE(reading->floor) &&
 		reading->floor - reading->board.lateness > reading->window.closes)
