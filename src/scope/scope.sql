@@ -23,8 +23,8 @@ BEGIN
 END
 $$;
 
-/* A scope, member or prefix as an argument: its bytes are between least and most. */
-CREATE FUNCTION lb._check_text(argument text, value text, least integer, most integer) RETURNS void
+/* A scope, member or prefix as an argument: shortest to longest bytes. */
+CREATE FUNCTION lb._check_text(argument text, value text, shortest integer, longest integer) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -33,9 +33,9 @@ BEGIN
 		RAISE EXCEPTION 'argument "%" must not be null', argument
 			USING ERRCODE = 'invalid_parameter_value', HINT = format('Give a value for "%s".', argument);
 	END IF;
-	IF octet_length(value) NOT BETWEEN least AND most THEN
+	IF octet_length(value) NOT BETWEEN shortest AND longest THEN
 		RAISE EXCEPTION '"%" has % bytes', argument, octet_length(value)
-			USING ERRCODE = 'invalid_parameter_value', HINT = format('It has %s to %s bytes.', least, most);
+			USING ERRCODE = 'invalid_parameter_value', HINT = format('It has %s to %s bytes.', shortest, longest);
 	END IF;
 END
 $$;
