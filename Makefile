@@ -66,6 +66,7 @@ OBJS = \
 	src/projection/publish.o \
 	src/projection/head.o \
 	src/projection/bucket.o \
+	src/projection/open_tables.o \
 	src/projection/scopes.o \
 	src/projection/scope_news.o \
 	src/projection/standing_find.o \

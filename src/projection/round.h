@@ -88,6 +88,16 @@ typedef struct LbMove
 	uint32		hash;
 } LbMove;
 
+/* What is read for each ranking that is touched. */
+typedef struct LbOpenTables
+{
+	Snapshot	snapshot;
+	LbProbe		ranking;
+	LbProbe		version;
+	LbProbe		page;
+	LbMemberships memberships;
+} LbOpenTables;
+
 struct lbgroup_hash;
 struct lbmove_hash;
 
@@ -107,7 +117,7 @@ typedef struct LbRound
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
 	Snapshot	snapshot;		/* whose memberships the rankings show */
-	LbMemberships *memberships; /* open while moves are being stored */
+	struct LbOpenTables *tables;
 } LbRound;
 
 /* A row of the log, as a round reads it. */
@@ -147,12 +157,15 @@ extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 extern void lb_store_groups(LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
 
+/* open_tables.c */
+extern LbOpenTables *lb_open_tables(LbRound *round);
+extern void lb_close_tables(LbRound *round);
+
 /* scopes.c, scope_news.c */
 extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
 							  const LbAccum *was, const LbAccum *is);
 extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
 							 const LbAccum *was, const LbAccum *is);
-extern void lb_change_scopes_end(LbRound *round);
 extern bool lb_scope_news_exist(void);
 extern void lb_scope_news_count(LbRound *round);
 

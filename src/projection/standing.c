@@ -198,7 +198,6 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 		MemoryContextReset(work);
 	}
 	close_tables(&tables);
-	lb_change_scopes_end(round);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
 }

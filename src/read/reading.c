@@ -18,11 +18,12 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/version.h"
 #include "read/answer.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
 
-/* The columns of lb.round and lb.version that are read here. */
+/* The columns of lb.round that are read here. */
 enum
 {
 	ROUND_NUMBER = 1,
@@ -30,14 +31,10 @@ enum
 	ROUND_FLOOR = 4
 };
 
+/* The key of lb.version. */
 enum
 {
-	VERSION_COUNTER_ID = 1,
-	VERSION_RANKING_ID = 2,
-	VERSION_VERSION = 3,
-	VERSION_ROOT = 4,
-	VERSION_POPULATION = 6,
-	VERSION_HISTOGRAM = 9
+	KEY_COUNTER_ID = 1, KEY_RANKING_ID
 };
 
 /* Where the newest round came to. */
@@ -97,8 +94,8 @@ read_version(LbReading *reading)
 	Datum		histogram;
 	bool		isnull;
 
-	lb_key_int64(&keys[0], VERSION_COUNTER_ID, reading->board.counter_id);
-	lb_key_int64(&keys[1], VERSION_RANKING_ID, reading->ranking_id);
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
 	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
 	slot = lb_probe(&probe, keys, BackwardScanDirection);
 	if (slot != NULL)
@@ -108,10 +105,10 @@ read_version(LbReading *reading)
 
 		reading->cacheable =
 			!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
-		reading->version = lb_slot_int64(slot, VERSION_VERSION);
-		reading->root = lb_slot_int64(slot, VERSION_ROOT);
-		reading->population = lb_slot_int64(slot, VERSION_POPULATION);
-		histogram = slot_getattr(slot, VERSION_HISTOGRAM, &isnull);
+		reading->version = lb_slot_int64(slot, LB_VERSION_VERSION);
+		reading->root = lb_slot_int64(slot, LB_VERSION_ROOT);
+		reading->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
+		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 		if (!isnull)
 			reading->histogram = lb_hist_load(histogram);
 	}

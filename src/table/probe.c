@@ -24,7 +24,7 @@
 
 static const char *const table_names[] = {
 	"round", "version", "bucket", "standing", "moved", "page",
-	"membership"
+	"membership", "ranking"
 };
 
 static Oid	table_oids[lengthof(table_names)];

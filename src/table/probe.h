@@ -27,7 +27,8 @@ typedef enum LbTable
 	LB_TABLE_STANDING,
 	LB_TABLE_MOVED,
 	LB_TABLE_PAGE,
-	LB_TABLE_MEMBERSHIP
+	LB_TABLE_MEMBERSHIP,
+	LB_TABLE_RANKING
 } LbTable;
 
 /* A primary key's index, open for reading with the active snapshot. */
