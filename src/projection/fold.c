@@ -14,6 +14,7 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "projection/round.h"
 
@@ -106,6 +107,7 @@ lb_round_begin(int64 number, TimestampTz as_of)
 										ALLOCSET_DEFAULT_SIZES);
 	round->groups = lbgroup_create(round->fold, 1024, NULL);
 	round->sorted = lb_moves_begin();
+	round->snapshot = GetActiveSnapshot();
 	return round;
 }
 

@@ -61,11 +61,11 @@ CREATE TABLE lb.ranking (
 	scope text COLLATE "C" NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
-	PRIMARY KEY (counter_id, ranking_id),
-	UNIQUE (counter_id, board_id, scope, opens)
+	PRIMARY KEY (counter_id, board_id, scope, opens),
+	UNIQUE (counter_id, ranking_id)
 );
 COMMENT ON TABLE lb.ranking IS
-'One row a ranking: a board in one of its windows, opened when the first event fell into it.';
+'One row a ranking: a board, or one of its scopes, in one of its windows, opened when the first member came.';
 
 CREATE TABLE lb.version (
 	counter_id bigint NOT NULL,

@@ -11,9 +11,11 @@
 #include "leaderboard.h"
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "projection/round.h"
+#include "projection/version.h"
 
 typedef struct LbCountedKey
 {
@@ -25,6 +27,8 @@ typedef struct LbRankingKey
 {
 	int64		board_id;
 	TimestampTz opens;
+	int64		scope_len;
+	char		scope[LB_TEXT_MAX];
 } LbRankingKey;
 
 typedef struct RankingEntry
@@ -38,6 +42,22 @@ typedef struct CountedEntry
 	LbCountedKey key;
 	LbCounted  *counted;
 } CountedEntry;
+
+/* A column of lb.ranking, and the keys of that and of lb.version. */
+enum
+{
+	RANKING_ID = 2
+};
+
+enum
+{
+	KEY_COUNTER_ID = 1, KEY_BOARD_ID, KEY_SCOPE, KEY_OPENS
+};
+
+enum
+{
+	KEY_RANKING_ID = 2
+};
 
 static HTAB *
 make_table(LbRound *round, Size keysize, Size entrysize)
@@ -106,25 +126,25 @@ lb_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	return entry->counted;
 }
 
+static Datum
+text_datum(LbText text)
+{
+	return PointerGetDatum(cstring_to_text_with_len(text.data, text.len));
+}
+
 /* The id of the ranking in that window; zero if it was never opened. */
 static int64
-find_ranking_id(const LbBoard *board, TimestampTz opens)
+find_ranking_id(LbRound *round, const LbBoard *board, LbWindow window, LbText scope)
 {
-	static LbPlan plan = {
-		"SELECT r.ranking_id FROM lb.ranking r WHERE r.counter_id = $1 "
-		"AND r.board_id = $2 AND r.scope = '' AND r.opens = $3",
-		3, {INT8OID, INT8OID, TIMESTAMPTZOID}
-	};
-	Datum		values[3] = {Int64GetDatum(board->counter_id),
-		Int64GetDatum(board->board_id), TimestampTzGetDatum(opens)};
-	int64		id = 0;
-	bool		isnull;
+	TupleTableSlot *slot;
+	ScanKeyData keys[4];
 
-	if (lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1)
-		id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-										 SPI_tuptable->tupdesc, 1, &isnull));
-	SPI_freetuptable(SPI_tuptable);
-	return id;
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, board->counter_id);
+	lb_key_int64(&keys[1], KEY_BOARD_ID, board->board_id);
+	lb_key_text(&keys[2], KEY_SCOPE, text_datum(scope));
+	lb_key_time(&keys[3], KEY_OPENS, window.opens);
+	slot = lb_probe(&lb_open_tables(round)->ranking, keys, ForwardScanDirection);
+	return slot == NULL ? 0 : lb_slot_int64(slot, RANKING_ID);
 }
 
 /*
@@ -132,16 +152,16 @@ find_ranking_id(const LbBoard *board, TimestampTz opens)
  * rollback or a drop, for pages are cached by it.
  */
 static int64
-open_ranking(const LbBoard *board, LbWindow window)
+open_ranking(const LbBoard *board, LbWindow window, LbText scope)
 {
 	static LbPlan plan = {
 		"INSERT INTO lb.ranking (counter_id, ranking_id, board_id, scope, opens, closes) "
-		"VALUES ($1, nextval('lb.ranking_id_seq'), $2, '', $3, $4) RETURNING ranking_id",
-		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID}
+		"VALUES ($1, nextval('lb.ranking_id_seq'), $2, $5, $3, $4) RETURNING ranking_id",
+		5, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, TEXTOID}
 	};
-	Datum		values[4] = {Int64GetDatum(board->counter_id),
+	Datum		values[5] = {Int64GetDatum(board->counter_id),
 		Int64GetDatum(board->board_id), TimestampTzGetDatum(window.opens),
-	TimestampTzGetDatum(window.closes)};
+	TimestampTzGetDatum(window.closes), text_datum(scope)};
 	int64		id;
 	bool		isnull;
 
@@ -154,54 +174,82 @@ open_ranking(const LbBoard *board, LbWindow window)
 
 /* What its newest version says; of a ranking just opened, nothing. */
 static void
-load_version(LbRanking *ranking)
+load_version(LbRound *round, LbRanking *ranking)
 {
-	static LbPlan plan = {
-		"SELECT v.population, v.root, v.next_page, v.histogram FROM lb.version v "
-		"WHERE v.counter_id = $1 AND v.ranking_id = $2 "
-		"ORDER BY v.version DESC LIMIT 1",
-		2, {INT8OID, INT8OID}
-	};
-	Datum		values[2] = {Int64GetDatum(ranking->board->counter_id),
-	Int64GetDatum(ranking->ranking_id)};
+	TupleTableSlot *slot;
+	ScanKeyData keys[2];
 	bool		isnull;
 
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, ranking->board->counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, ranking->ranking_id);
+	slot = lb_probe(&lb_open_tables(round)->version, keys, BackwardScanDirection);
 	ranking->next_page = 1;
-	ranking->published = lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1;
+	ranking->published = slot != NULL;
 	if (ranking->published)
 	{
-		HeapTuple	row = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		Datum		histogram = SPI_getbinval(row, desc, 4, &isnull);
+		Datum		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 
 		if (!isnull)
 			ranking->histogram = lb_hist_load(histogram);
-		ranking->population = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-		ranking->root = DatumGetInt64(SPI_getbinval(row, desc, 2, &isnull));
-		ranking->next_page = DatumGetInt64(SPI_getbinval(row, desc, 3, &isnull));
+		ranking->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
+		ranking->root = lb_slot_int64(slot, LB_VERSION_ROOT);
+		ranking->next_page = lb_slot_int64(slot, LB_VERSION_NEXT_PAGE);
 	}
 	else if (ranking->board->bounded)
 		ranking->histogram = lb_hist_create(ranking->board->buckets,
 											ranking->board->ceiling);
 	ranking->size = ranking->population;
-	SPI_freetuptable(SPI_tuptable);
 }
 
+/* The ranking; NULL if it was never opened, and is not to be. */
 static LbRanking *
-load_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board)
+load_ranking(LbRound *round, LbCounted *counted, const LbBoard *board,
+			 LbWindow window, LbText scope, bool open)
 {
 	MemoryContext old = MemoryContextSwitchTo(round->context);
-	LbRanking  *ranking = palloc0(sizeof(LbRanking));
+	LbRanking  *ranking = NULL;
+	int64		id = find_ranking_id(round, board, window, scope);
 
-	ranking->opens = board->window.opens;
-	ranking->board = &board->board;
-	ranking->counted = counted;
-	ranking->ranking_id = find_ranking_id(&board->board, ranking->opens);
-	if (ranking->ranking_id == 0)
-		ranking->ranking_id = open_ranking(&board->board, board->window);
-	load_version(ranking);
+	if (id == 0 && open)
+		id = open_ranking(board, window, scope);
+	if (id != 0)
+	{
+		ranking = palloc0(sizeof(LbRanking));
+		ranking->window = window;
+		ranking->scope = scope;
+		ranking->board = board;
+		ranking->counted = counted;
+		ranking->ranking_id = id;
+		load_version(round, ranking);
+	}
 	MemoryContextSwitchTo(old);
 	return ranking;
+}
+
+/*
+ * The ranking of a scope of the board in that window; the empty scope is the
+ * whole board.  NULL if it was never opened, unless it is to be opened now.
+ */
+LbRanking *
+lb_ranking_of_scope(LbRound *round, LbCounted *counted, const LbBoard *board,
+					LbWindow window, LbText scope, bool open)
+{
+	LbRankingKey key = {.board_id = board->board_id,.opens = window.opens,
+	.scope_len = scope.len};
+	RankingEntry *entry;
+	bool		found;
+
+	memcpy(key.scope, scope.data, scope.len);
+	if (round->rankings == NULL)
+		round->rankings = make_table(round, sizeof(LbRankingKey),
+									 sizeof(RankingEntry));
+	entry = hash_search(round->rankings, &key, HASH_ENTER, &found);
+	if (!found)
+		entry->ranking = NULL;
+	if (entry->ranking == NULL)
+		entry->ranking = load_ranking(round, counted, board, window,
+									  (LbText) {entry->key.scope, scope.len}, open);
+	return entry->ranking;
 }
 
 /*
@@ -212,22 +260,12 @@ LbRanking *
 lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		   TimestampTz at)
 {
-	LbRankingKey key = {.board_id = board->board.board_id};
-	RankingEntry *entry;
-	bool		found;
-
 	if (lb_period_rolls(board->board.period) && !lb_in_window(board->covers, at))
 		return NULL;
 	if (board->ranking != NULL && lb_in_window(board->window, at))
 		return board->ranking;
 	board->window = lb_board_window(&board->board, at);
-	if (round->rankings == NULL)
-		round->rankings = make_table(round, sizeof(LbRankingKey),
-									 sizeof(RankingEntry));
-	key.opens = board->window.opens;
-	entry = hash_search(round->rankings, &key, HASH_ENTER, &found);
-	if (!found)
-		entry->ranking = load_ranking(round, counted, board);
-	board->ranking = entry->ranking;
+	board->ranking = lb_ranking_of_scope(round, counted, &board->board,
+										 board->window, (LbText) {"", 0}, true);
 	return board->ranking;
 }

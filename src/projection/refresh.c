@@ -170,6 +170,7 @@ static void
 count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		   LbNews news, bool everything, LbRefreshed *result, int64 counter_id)
 {
+	lb_scope_news_count(round);
 	if (news == LB_NEWS)
 		lb_news_count(round, before, now, everything);
 	if (!everything && lb_may_slide(before->as_of, now->as_of))
@@ -225,7 +226,8 @@ run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
 	else if (news == LB_NEWS && cut)
 		cut_backlog(&before, &now);
 	result->as_of = now.as_of;
-	result->idle = news == LB_NO_NEWS && !lb_may_slide(before.as_of, now.as_of);
+	result->idle = news == LB_NO_NEWS && !lb_may_slide(before.as_of, now.as_of) &&
+		!lb_scope_news_exist();
 	if (result->idle)
 		lb_watermark_write(&now, lb_next_round(), 0, 0);
 	else

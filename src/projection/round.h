@@ -7,7 +7,8 @@
  * groups are merged into lb.bucket (bucket.c), regrouped by ranking and
  * merged into lb.standing (standing.c), as are the members whose rolling
  * windows moved on (slide.c); what moved there changes the ranking's
- * histogram and population, which are published (publish.c).
+ * histogram and population, which are published (publish.c).  It changes the
+ * rankings of the member's scopes in the same way (scopes.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -29,11 +30,13 @@
 #include "projection/window.h"
 #include "projection/within.h"
 #include "ranktree/pages.h"
+#include "scope/membership.h"
 
 /* A ranking that the round touches. */
 typedef struct LbRanking
 {
-	TimestampTz opens;
+	LbWindow	window;
+	LbText		scope;			/* empty: the whole board */
 	int64		ranking_id;
 	const LbBoard *board;
 	struct LbCounted *counted;
@@ -94,6 +97,16 @@ typedef struct LbMove
 	uint32		hash;
 } LbMove;
 
+/* What is read for each ranking that is touched. */
+typedef struct LbOpenTables
+{
+	Snapshot	snapshot;
+	LbProbe		ranking;
+	LbProbe		version;
+	LbProbe		page;
+	LbMemberships memberships;
+} LbOpenTables;
+
 struct lbgroup_hash;
 struct lbmove_hash;
 
@@ -114,6 +127,8 @@ typedef struct LbRound
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
 	bool		recounts;		/* only buckets are written, no board moves */
+	Snapshot	snapshot;		/* whose memberships the rankings show */
+	struct LbOpenTables *tables;
 } LbRound;
 
 /* A row of the log, as a round reads it. */
@@ -142,6 +157,9 @@ extern LbCounted *lb_counted(LbRound *round, int64 counter_id, int16 version,
 							 int64 only_board);
 extern LbRanking *lb_ranking(LbRound *round, LbCounted *counted,
 							 LbCountedBoard *board, TimestampTz at);
+extern LbRanking *lb_ranking_of_scope(LbRound *round, LbCounted *counted,
+									  const LbBoard *board, LbWindow window,
+									  LbText scope, bool open);
 
 /* slide.c */
 extern bool lb_may_slide(TimestampTz before, TimestampTz as_of);
@@ -154,5 +172,17 @@ extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 /* bucket.c, standing.c */
 extern void lb_store_groups(LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
+
+/* open_tables.c */
+extern LbOpenTables *lb_open_tables(LbRound *round);
+extern void lb_close_tables(LbRound *round);
+
+/* scopes.c, scope_news.c */
+extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
+							  const LbAccum *was, const LbAccum *is);
+extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
+							 const LbAccum *was, const LbAccum *is);
+extern bool lb_scope_news_exist(void);
+extern void lb_scope_news_count(LbRound *round);
 
 #endif							/* LB_ROUND_H */

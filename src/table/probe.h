@@ -26,7 +26,9 @@ typedef enum LbTable
 	LB_TABLE_BUCKET,
 	LB_TABLE_STANDING,
 	LB_TABLE_MOVED,
-	LB_TABLE_PAGE
+	LB_TABLE_PAGE,
+	LB_TABLE_MEMBERSHIP,
+	LB_TABLE_RANKING
 } LbTable;
 
 /* A primary key's index, open for reading with the active snapshot. */
@@ -45,6 +47,7 @@ extern void lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id,
 						   int nkeys);
 extern TupleTableSlot *lb_probe(LbProbe *probe, ScanKey keys,
 								ScanDirection direction);
+extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
@@ -52,6 +55,8 @@ extern void lb_key_char(ScanKey key, AttrNumber column, char value);
 extern void lb_key_int32(ScanKey key, AttrNumber column, int32 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
 extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
+extern void lb_key_time_from(ScanKey key, AttrNumber column,
+							 TimestampTz value);
 extern void lb_key_text(ScanKey key, AttrNumber column, Datum value);
 
 static inline int64
