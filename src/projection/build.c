@@ -136,7 +136,7 @@ lb_board_created(PG_FUNCTION_ARGS)
 Datum
 lb_lock_rounds(PG_FUNCTION_ARGS)
 {
-	lb_check_read_committed("dropping a board or a counter");
+	lb_check_read_committed("dropping or altering a definition");
 	lb_lock(LB_LOCK_ROUND, 0, 0, true);
 	PG_RETURN_VOID();
 }

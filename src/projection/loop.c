@@ -142,10 +142,11 @@ lb_refresh_loop(PG_FUNCTION_ARGS)
 				 errhint("50 to 1000 milliseconds suit most boards.")));
 	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	/* the first transaction is as all that follow it will be */
+	lb_check_read_committed("a refresh");
 	if (atomic)
 	{
 		lb_check_can_write("refresh");
-		lb_check_read_committed("a refresh");
 		one_round(false);
 	}
 	else

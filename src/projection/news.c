@@ -103,10 +103,13 @@ index_news(Relation heap, Oid indexid, uint64 xmax, const Datum *settled,
 static LbNews
 leaf_news(const LbLeaf *leaf, uint64 xmax, const Datum *settled, int nsettled)
 {
-	Relation	heap = table_open(leaf->relid, AccessShareLock);
-	Oid			index = lb_leaf_find_xid_index(heap);
+	Relation	heap = lb_leaf_open(leaf);
+	Oid			index;
 	LbNews		news = LB_NEWS_UNKNOWN;
 
+	if (heap == NULL)
+		return LB_NO_NEWS;		/* dropped, so it was counted */
+	index = lb_leaf_find_xid_index(heap);
 	if (OidIsValid(index))
 		news = index_news(heap, index, xmax, settled, nsettled);
 	table_close(heap, AccessShareLock);
@@ -121,14 +124,14 @@ LbNews
 lb_news_exist(const LbWatermark *before, const LbWatermark *now)
 {
 	LbLeafScan	scan;
-	const LbLeaf *leaf;
+	LbLeaf		leaf;
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND);
-	while ((leaf = lb_leaf_scan_next(&scan)) != NULL)
+	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND, false);
+	while (lb_leaf_scan_next(&scan, &leaf))
 	{
-		LbNews		news = leaf_news(leaf, before->xmax, settled, nsettled);
+		LbNews		news = leaf_news(&leaf, before->xmax, settled, nsettled);
 
 		if (news != LB_NO_NEWS)
 			return news;

@@ -167,6 +167,24 @@ CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
 
 /*
+ * A round reads the zone when it begins and cuts its events into windows by
+ * it.  The name makes it fire before the check that the tenant has no events.
+ */
+CREATE FUNCTION lb._hold_rounds() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds();
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER before_keep_timezone BEFORE UPDATE ON lb.tenant
+	FOR EACH ROW WHEN (NEW.timezone IS DISTINCT FROM OLD.timezone)
+	EXECUTE FUNCTION lb._hold_rounds();
+
+/*
  * Collect what no kept version reaches.  The newest version made before the
  * time from which versions are kept was current at that time and stays; what
  * came before it goes, and with it the pages that were superseded up to it.

@@ -96,6 +96,8 @@ extern int	lb_rows_arg(FunctionCallInfo fcinfo, int argno, const char *name,
 						int if_null);
 extern LbText *lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n);
 extern LbText lb_text_arg(FunctionCallInfo fcinfo, int argno);
+extern TimestampTz lb_instant_arg(FunctionCallInfo fcinfo, int argno,
+								  TimestampTz now);
 
 /* order.c */
 extern bool lb_order_find(LbReading *reading, LbText member,

@@ -207,19 +207,6 @@ scope_of(FunctionCallInfo fcinfo, int argno)
 			 errhint("Leave scope out to ask for the whole board.")));
 }
 
-static TimestampTz
-instant_of(FunctionCallInfo fcinfo, int argno, TimestampTz now)
-{
-	TimestampTz at = PG_ARGISNULL(argno) ? now : PG_GETARG_TIMESTAMPTZ(argno);
-
-	if (TIMESTAMP_NOT_FINITE(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"at\" must be a finite instant"),
-				 errhint("Give an instant inside the window, or NULL for the current one.")));
-	return at;
-}
-
 /* Read what the answers share.  The caller has checked its own arguments. */
 void
 lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
@@ -233,9 +220,11 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
 	scope = scope_of(fcinfo, scope_arg);
-	at = instant_of(fcinfo, at_arg, reading->now);
 
 	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
+	/* a board of one window has no use for it, whatever it is */
+	at = reading->board.period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, at_arg, reading->now);
 	newest = lb_newest_round();
 	reading->as_of = newest.as_of;
 	reading->floor = newest.floor;

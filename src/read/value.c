@@ -84,12 +84,8 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 	reading->period = PG_ARGISNULL(2) ? LB_PERIOD_ALL :
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	reading->now = GetCurrentTimestamp();
-	at = PG_ARGISNULL(3) ? reading->now : PG_GETARG_TIMESTAMPTZ(3);
-	if (TIMESTAMP_NOT_FINITE(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"at\" must be a finite instant"),
-				 errhint("Give an instant inside the window, or NULL for the current one.")));
+	at = reading->period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, 3, reading->now);
 	lb_gate_enter(&reading->gate);
 	lb_spi_connect();
 	lb_get_counter(name, &reading->counter);
@@ -140,20 +136,30 @@ read_buckets(const ValueReading *reading, LbText member, LbAccum *in_time,
 	SPI_freetuptable(SPI_tuptable);
 }
 
-static int64
-bigint_of(const LbAccum *accum, LbText member)
+/*
+ * The value, if it fits bigint.  Of many members one that does not is a NULL
+ * among the others' values; alone it is an error.
+ */
+static bool
+put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 {
-	if (!lb_accum_fits(accum))
+	if (lb_accum_fits(accum))
+	{
+		*value = Int64GetDatum((int64) accum->value);
+		return true;
+	}
+	if (alone)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("the sum of member \"%.*s\" does not fit bigint",
 						member.len, member.data),
 				 errhint("lb.poison shows the sum; events that bring it back into range bring the member back.")));
-	return (int64) accum->value;
+	return false;
 }
 
 static void
-value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls)
+value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
+		  bool *nulls)
 {
 	LbAccum		in_time = {0};
 	LbAccum		late = {0};
@@ -161,12 +167,12 @@ value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls
 	read_buckets(reading, member, &in_time, &late);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
-	nulls[1] = nulls[2] = nulls[3] = in_time.n == 0;
-	if (in_time.n > 0)
-		values[1] = values[2] = values[3] = Int64GetDatum(bigint_of(&in_time, member));
+	nulls[1] = in_time.n == 0 || !put_value(&in_time, member, alone, &values[1]);
+	nulls[2] = nulls[3] = nulls[1];
+	values[2] = values[3] = values[1];
 	/* nothing late is a sum of zero, but no score at all */
-	nulls[4] = late.n == 0 && reading->counter.op != LB_SUM;
-	values[4] = Int64GetDatum(bigint_of(&late, member));
+	nulls[4] = (late.n == 0 && reading->counter.op != LB_SUM) ||
+		!put_value(&late, member, alone, &values[4]);
 	values[5] = Int64GetDatum(reading->version);
 	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
 	values[6] = TimestampTzGetDatum(reading->newest.as_of);
@@ -188,7 +194,7 @@ lb_value(PG_FUNCTION_ARGS)
 		elog(ERROR, "lb_value must return a row");
 	desc = BlessTupleDesc(desc);
 	begin_values(&reading, fcinfo);
-	value_row(&reading, lb_text_arg(fcinfo, 1), values, nulls);
+	value_row(&reading, lb_text_arg(fcinfo, 1), true, values, nulls);
 	row = PointerGetDatum(SPI_returntuple(heap_form_tuple(desc, values, nulls),
 										  desc));
 	end_values(&reading);
@@ -211,7 +217,7 @@ lb_values(PG_FUNCTION_ARGS)
 		bool		nulls[VALUE_COLUMNS];
 
 		CHECK_FOR_INTERRUPTS();
-		value_row(&reading, members[i], values, nulls);
+		value_row(&reading, members[i], false, values, nulls);
 		lb_put_row(fcinfo, values, nulls);
 	}
 	end_values(&reading);
