@@ -28,6 +28,7 @@ OBJS = \
 	src/histogram/histogram_ops.o \
 	src/histogram/histogram_chart.o \
 	src/definition/gate.o \
+	src/definition/period.o \
 	src/definition/lookup.o \
 	src/definition/cache.o \
 	src/table/probe.o \

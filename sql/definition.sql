@@ -37,6 +37,10 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 '22023', 'idempotency', 'SELECT lb_create_counter(''bad'', idempotency => ''7 days 59 seconds'')',
 '22023', 'idempotency', 'SELECT lb_create_counter(''bad'', max_age => ''1 hour'', idempotency => ''23:59:59.999999'')',
 '22023', 'tolerated_error', 'SELECT lb_create_counter(''bad'', tolerated_error => 0.01)',
+'22023', '1, 5, 10, 15, 20 or 30 minutes, or 1 hour', 'SELECT lb_create_counter(''bad'', grain => ''2 minutes'')',
+'22023', '1, 5, 10, 15, 20 or 30 minutes, or 1 hour', 'SELECT lb_create_counter(''bad'', grain => ''0'')',
+'22023', '1, 5, 10, 15, 20 or 30 minutes, or 1 hour', 'SELECT lb_create_counter(''bad'', grain => ''-1 hour'')',
+'22023', '1, 5, 10, 15, 20 or 30 minutes, or 1 hour', 'SELECT lb_create_counter(''bad'', grain => ''1 day'')',
 '00000', '', 'SELECT lb_create_counter(''good1'', idempotency => ''7 days 1 minute'')',
 '00000', '', 'SELECT lb_create_counter(''good2'', max_age => ''1 hour'', idempotency => ''24 hours'')',
 '00000', '', 'SELECT lb_create_counter(''good3'', min_delta => -9223372036854775808, max_delta => 9223372036854775807)',
@@ -59,6 +63,7 @@ AND ROW(a.type, a.operator, a.monotonic, a.lateness, a.max_age, a.max_skew, a.id
 -- Every argument of a board.
 SELECT lb_create_counter('points') > 0 AS id;
 SELECT lb_create_counter('laps', operator => 'min') > 0 AS id;
+SELECT lb_create_counter('quick', grain => '5 minutes') > 0 AS id;
 SELECT * FROM pg_temp.wrong(ARRAY[
 '22023', 'board', 'SELECT lb_create_board(NULL, ''points'')',
 '22023', 'counter', 'SELECT lb_create_board(''bad'', NULL)',
@@ -85,6 +90,41 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 '22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', freshness => ''-1 second'')',
 '22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', freshness => ''1 month'')',
 '22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', keep_versions => ''-1 second'')',
+'22023', 'last N minutes', 'SELECT lb_create_board(''bad'', ''points'', ''last'')',
+'22023', '1440', 'SELECT lb_create_board(''bad'', ''points'', ''last 1441 minutes'')',
+'22023', '168', 'SELECT lb_create_board(''bad'', ''points'', ''last 169 hours'')',
+'22023', '400', 'SELECT lb_create_board(''bad'', ''points'', ''last 401 days'')',
+'22023', '400', 'SELECT lb_create_board(''bad'', ''points'', ''last 99999999999999999999 days'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last 0 days'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last -1 days'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last 07 days'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last 7 dayss'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last 7  days'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last 7 weeks'')',
+'22023', 'last N', 'SELECT lb_create_board(''bad'', ''points'', ''last days'')',
+'22023', 'grain', 'SELECT lb_create_board(''bad'', ''points'', ''last 30 minutes'')',
+'22023', 'grain', 'SELECT lb_create_board(''bad'', ''quick'', ''last 12 minutes'')',
+'22023', 'day, week, month and year', 'SELECT lb_create_board(''bad'', ''points'', ''hour'', starts => ''10 minutes'')',
+'22023', 'day, week, month and year', 'SELECT lb_create_board(''bad'', ''points'', starts => ''6 hours'')',
+'22023', 'day, week, month and year', 'SELECT lb_create_board(''bad'', ''points'', ''last 7 days'', starts => ''6 hours'')',
+'22023', '1 day', 'SELECT lb_create_board(''bad'', ''points'', ''day'', starts => ''1 day'')',
+'22023', '7 days', 'SELECT lb_create_board(''bad'', ''points'', ''week'', starts => ''168 hours'')',
+'22023', '28 days', 'SELECT lb_create_board(''bad'', ''points'', ''month'', starts => ''28 days'')',
+'22023', '365 days', 'SELECT lb_create_board(''bad'', ''points'', ''year'', starts => ''365 days'')',
+'22023', 'grain', 'SELECT lb_create_board(''bad'', ''points'', ''day'', starts => ''90 minutes'')',
+'22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', ''year'', starts => ''1 month'')',
+'22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', ''day'', starts => ''-1 hour'')',
+'22023', 'lateness', 'SELECT lb_create_board(''bad'', ''points'', lateness => ''1 hour'')',
+'22023', 'lateness', 'SELECT lb_create_board(''bad'', ''points'', ''last 7 days'', lateness => ''0'')',
+'22023', 'days', 'SELECT lb_create_board(''bad'', ''points'', ''day'', lateness => ''-1 hour'')',
+'00000', '', 'SELECT lb_create_board(''r1'', ''points'', ''last 60 minutes'')',
+'00000', '', 'SELECT lb_create_board(''r2'', ''quick'', ''last 5 minute'')',
+'00000', '', 'SELECT lb_create_board(''r3'', ''quick'', ''last 1440 minutes'')',
+'00000', '', 'SELECT lb_create_board(''r4'', ''points'', ''last 1 hour'')',
+'00000', '', 'SELECT lb_create_board(''r5'', ''points'', ''last 168 hours'')',
+'00000', '', 'SELECT lb_create_board(''r6'', ''points'', ''last 400 days'', scoped => true)',
+'00000', '', 'SELECT lb_create_board(''s1'', ''quick'', ''day'', starts => ''23:55'', lateness => ''0'')',
+'00000', '', 'SELECT lb_create_board(''s2'', ''points'', ''year'', starts => ''364 days 23 hours'', lateness => ''3 days'')',
 '00000', '', 'SELECT lb_create_board(''b1'', ''points'', ranks => ''bounded'', head => 1, buckets => 2, ceiling => 2)',
 '00000', '', 'SELECT lb_create_board(''b2'', ''points'', ranks => ''bounded'', head => 100000, buckets => 1024, ceiling => 9223372036854775807)',
 '00000', '', 'SELECT lb_create_board(''b3'', ''points'', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, if_not_exists => NULL)',
@@ -94,6 +134,8 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 ]);
 SELECT b.board, b.period, b.direction, b.ties, b.head, b.buckets, b.ceiling, b.freshness, b.keep_versions, b.timezone, b.tenant, b.counter
 FROM lb_boards() AS b WHERE b.board IN ('b3', 'b4', 'b5') ORDER BY 1;
+SELECT board, period, scoped, starts, lateness, grain FROM lb_boards() AS b JOIN lb_counters() AS c USING (counter_id)
+WHERE board ~ '^[rs][0-9]$' OR board = 'b3' ORDER BY 1;
 SELECT lb_create_board('defaults', 'points') > 0 AS id;
 SELECT 'default differs' FROM lb_boards() AS a, lb_boards() AS b
 WHERE a.board = 'b3' AND b.board = 'defaults'

@@ -15,6 +15,10 @@ CREATE FUNCTION lb._usecs(span interval) RETURNS bigint
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_interval_usecs_sql';
 
+CREATE FUNCTION lb._period(period text, grain interval) RETURNS text
+	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_period_sql';
+
 /* The value, if it is one of those allowed; else 22023, which lists them. */
 CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -152,6 +156,12 @@ BEGIN
 	d.lateness := coalesce(d.lateness, '1 day');
 	d.max_age := coalesce(d.max_age, '7 days');
 	d.max_skew := coalesce(d.max_skew, '60 seconds');
+	d.grain := coalesce(d.grain, '1 hour');
+	IF d.grain <> ALL (ARRAY['1 minute', '5 minutes', '10 minutes', '15 minutes', '20 minutes', '30 minutes', '1 hour']::interval[]) THEN
+		RAISE EXCEPTION 'invalid grain %', d.grain
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'grain is one of 1, 5, 10, 15, 20 or 30 minutes, or 1 hour.';
+	END IF;
 	IF d.monotonic AND d.operator <> 'sum' THEN
 		RAISE EXCEPTION 'only a sum can be monotonic'
 			USING ERRCODE = 'invalid_parameter_value',
@@ -180,7 +190,7 @@ $$;
 
 CREATE FUNCTION lb._create_counter(counter text, type text, operator text, min_delta bigint, max_delta bigint,
 		monotonic boolean, lateness interval, max_age interval, max_skew interval, idempotency interval,
-		tolerated_error double precision, if_not_exists boolean) RETURNS bigint
+		tolerated_error double precision, grain interval, if_not_exists boolean) RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -192,7 +202,7 @@ DECLARE
 	id bigint;
 BEGIN
 	wanted := lb._check_counter(ROW(0, 1, type, operator, min_delta, max_delta, monotonic, lateness,
-		max_age, max_skew, idempotency, tolerated_error, clock_timestamp())::lb.counter_version);
+		max_age, max_skew, idempotency, tolerated_error, grain, clock_timestamp())::lb.counter_version);
 	/* one creator of a name at a time, so that the loser sees the winner's row */
 	PERFORM 1 FROM lb.tenant t WHERE t.tenant_id = owner FOR NO KEY UPDATE;
 	SELECT v.* INTO other
@@ -213,6 +223,35 @@ BEGIN
 END
 $$;
 
+/* Do starts and lateness go with the period? */
+CREATE FUNCTION lb._check_window(d lb.board, grain interval) RETURNS void
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	starts bigint := lb._usecs(d.starts);
+	shortest interval := CASE d.period WHEN 'day' THEN '1 day' WHEN 'week' THEN '7 days'
+		WHEN 'month' THEN '28 days' WHEN 'year' THEN '365 days' END;
+BEGIN
+	IF starts > 0 AND shortest IS NULL THEN
+		RAISE EXCEPTION 'windows of the period "%" cannot start later', d.period
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'starts goes with the periods day, week, month and year.';
+	END IF;
+	IF starts > 0 AND (starts >= lb._usecs(shortest) OR starts % lb._usecs(grain) <> 0) THEN
+		RAISE EXCEPTION 'invalid starts %', d.starts
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = format('For a %s starts is less than %s and a multiple of the counter''s grain, %s.', d.period, shortest, grain);
+	END IF;
+	IF d.lateness IS NOT NULL AND (d.period = 'all' OR d.period LIKE 'last %') THEN
+		RAISE EXCEPTION 'nothing is late for the period "%"', d.period
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'lateness goes with the periods hour, day, week, month and year; leave it out.';
+	END IF;
+	PERFORM lb._usecs(d.lateness);
+END
+$$;
+
 /* Check a board's definition as a whole; returns it with the defaults filled in. */
 CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -220,11 +259,12 @@ CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 	AS $$
 DECLARE
 	op text;
+	grain interval;
 BEGIN
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT v.operator, v.grain INTO op, grain FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = d.counter_id;
-	d.period := lb._one_of('period', coalesce(d.period, 'all'), 'all', 'hour', 'day', 'week', 'month', 'year');
+	d.period := lb._period(coalesce(d.period, 'all'), grain);
 	d.direction := lb._one_of('direction', coalesce(d.direction, CASE op WHEN 'min' THEN 'asc' ELSE 'desc' END),
 							  'desc', 'asc');
 	d.ties := lb._one_of('ties', coalesce(d.ties, 'competition'), 'competition', 'dense', 'ordinal');
@@ -234,6 +274,8 @@ BEGIN
 	d.ceiling := coalesce(d.ceiling, 1000000000000);
 	d.freshness := coalesce(d.freshness, '5 seconds');
 	d.keep_versions := coalesce(d.keep_versions, '5 minutes');
+	d.scoped := coalesce(d.scoped, false);
+	d.starts := coalesce(d.starts, '0');
 	IF d.head NOT BETWEEN 1 AND 100000 THEN
 		RAISE EXCEPTION 'invalid head %', d.head
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'head is between 1 and 100000.';
@@ -244,13 +286,14 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for 5 seconds.';
 	END IF;
 	PERFORM lb._usecs(d.keep_versions);
+	PERFORM lb._check_window(d, grain);
 	RETURN d;
 END
 $$;
 
 CREATE FUNCTION lb._create_board(board text, counter text, period text, direction text, ties text, ranks text,
 		head integer, buckets integer, ceiling bigint, freshness interval, keep_versions interval,
-		if_not_exists boolean) RETURNS bigint
+		scoped boolean, starts interval, lateness interval, if_not_exists boolean) RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -267,7 +310,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = format('A board ranks a counter of its own tenant: write the counter as "%s/name".', parsed[1]);
 	END IF;
 	wanted := lb._check_board(ROW(0, owner, parsed[2], counted, period, direction, ties, ranks, head, buckets,
-		ceiling, freshness, keep_versions, clock_timestamp())::lb.board);
+		ceiling, freshness, keep_versions, scoped, starts, lateness, clock_timestamp())::lb.board);
 	/* against a counter that is being dropped, and against another creator of the name */
 	PERFORM 1 FROM lb.counter c WHERE c.counter_id = counted AND c.retired_at IS NULL FOR SHARE;
 	IF NOT FOUND THEN
@@ -329,7 +372,7 @@ $$;
 CREATE FUNCTION lb._counters() RETURNS TABLE (counter_id bigint, tenant text, counter text, version smallint,
 		type text, operator text, min_delta bigint, max_delta bigint, monotonic boolean, lateness interval,
 		max_age interval, max_skew interval, idempotency interval, tolerated_error double precision,
-		timezone text, created_at timestamptz, retired_at timestamptz)
+		grain interval, timezone text, created_at timestamptz, retired_at timestamptz)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -338,7 +381,7 @@ BEGIN
 	SELECT c.counter_id, t.tenant, c.counter, v.version, v.type, v.operator, v.min_delta, v.max_delta, v.monotonic,
 		v.lateness, v.max_age, v.max_skew,
 		coalesce(v.idempotency, greatest(interval '24 hours', v.max_age + v.max_skew)),
-		v.tolerated_error, t.timezone, c.created_at, c.retired_at
+		v.tolerated_error, v.grain, t.timezone, c.created_at, c.retired_at
 	FROM lb.counter c
 	JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 	JOIN lb.tenant t ON t.tenant_id = c.tenant_id
@@ -348,14 +391,15 @@ $$;
 
 CREATE FUNCTION lb._boards() RETURNS TABLE (board_id bigint, tenant text, board text, counter_id bigint,
 		counter text, period text, direction text, ties text, ranks text, head integer, buckets integer,
-		ceiling bigint, freshness interval, keep_versions interval, timezone text, created_at timestamptz)
+		ceiling bigint, freshness interval, keep_versions interval, scoped boolean, starts interval,
+		lateness interval, timezone text, created_at timestamptz)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
 	RETURN QUERY
 	SELECT b.board_id, t.tenant, b.board, b.counter_id, c.counter, b.period, b.direction, b.ties, b.ranks, b.head,
-		b.buckets, b.ceiling, b.freshness, b.keep_versions, t.timezone, b.created_at
+		b.buckets, b.ceiling, b.freshness, b.keep_versions, b.scoped, b.starts, b.lateness, t.timezone, b.created_at
 	FROM lb.board b
 	JOIN lb.counter c ON c.counter_id = b.counter_id
 	JOIN lb.tenant t ON t.tenant_id = b.tenant_id
@@ -379,19 +423,21 @@ CREATE FUNCTION @extschema@.lb_create_counter(counter text, type text DEFAULT 'e
 		min_delta bigint DEFAULT NULL, max_delta bigint DEFAULT NULL, monotonic boolean DEFAULT false,
 		lateness interval DEFAULT '1 day', max_age interval DEFAULT '7 days',
 		max_skew interval DEFAULT '60 seconds', idempotency interval DEFAULT NULL,
-		tolerated_error double precision DEFAULT NULL, if_not_exists boolean DEFAULT false) RETURNS bigint
+		tolerated_error double precision DEFAULT NULL, grain interval DEFAULT '1 hour',
+		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
-COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, boolean) IS
-'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
+COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, interval, boolean) IS
+'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). grain: how long the buckets are in which a member''s events are kept, 1, 5, 10, 15, 20 or 30 minutes or 1 hour; boards over the last minutes, and windows that start between hours, go by it. Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
 
 CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
 		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'exact',
 		head integer DEFAULT 2000, buckets integer DEFAULT 128, ceiling bigint DEFAULT 1000000000000,
 		freshness interval DEFAULT '5 seconds', keep_versions interval DEFAULT '5 minutes',
+		scoped boolean DEFAULT false, starts interval DEFAULT '0', lateness interval DEFAULT NULL,
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
-COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean) IS
-'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean, interval, interval, boolean) IS
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone; or "last N minutes" (up to 1440, a multiple of the counter''s grain), "last N hours" (up to 168) or "last N days" (up to 400): the current minute (hour, day) and the N - 1 before it. starts: how long after the calendar''s boundary a day, week, month or year opens (''6 hours'': a day from 06:00 to 06:00), in local time. lateness: the board''s own instead of the counter''s; only for calendar windows, nothing is late for the others. scoped: whether members can be grouped in scopes. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
 
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
@@ -406,7 +452,7 @@ COMMENT ON FUNCTION @extschema@.lb_drop_counter(text, boolean) IS
 CREATE FUNCTION @extschema@.lb_counters(OUT counter_id bigint, OUT tenant text, OUT counter text,
 		OUT version smallint, OUT type text, OUT operator text, OUT min_delta bigint, OUT max_delta bigint,
 		OUT monotonic boolean, OUT lateness interval, OUT max_age interval, OUT max_skew interval,
-		OUT idempotency interval, OUT tolerated_error double precision, OUT timezone text,
+		OUT idempotency interval, OUT tolerated_error double precision, OUT grain interval, OUT timezone text,
 		OUT created_at timestamptz, OUT retired_at timestamptz) RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_counters() IS
@@ -415,7 +461,7 @@ COMMENT ON FUNCTION @extschema@.lb_counters() IS
 CREATE FUNCTION @extschema@.lb_boards(OUT board_id bigint, OUT tenant text, OUT board text, OUT counter_id bigint,
 		OUT counter text, OUT period text, OUT direction text, OUT ties text, OUT ranks text, OUT head integer,
 		OUT buckets integer, OUT ceiling bigint, OUT freshness interval, OUT keep_versions interval,
-		OUT timezone text, OUT created_at timestamptz) RETURNS SETOF record
+		OUT scoped boolean, OUT starts interval, OUT lateness interval, OUT timezone text, OUT created_at timestamptz) RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_boards() IS
 'One row a board of every tenant, with its id, its counter and the whole definition.';

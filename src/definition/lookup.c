@@ -62,20 +62,6 @@ lb_parse_name(const char *name, const char *what)
 	return parsed;
 }
 
-LbPeriod
-lb_parse_period(const char *period)
-{
-	static const char *const names[] = {"all", "hour", "day", "week", "month", "year"};
-
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (strcmp(period, names[i]) == 0)
-			return (LbPeriod) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid period \"%s\"", period),
-			 errhint("A period is one of all, hour, day, week, month, year.")));
-}
-
 /*
  * A span of a definition in microseconds; a day is 24 hours.  Months have no
  * fixed length and negative spans no meaning.
@@ -179,7 +165,7 @@ span_column(uint64 row, int col, int64 if_null)
 #define COUNTER_COLUMNS \
 	"c.counter_id, v.version, v.operator, c.retired_at IS NOT NULL, " \
 	"v.monotonic, v.min_delta, v.max_delta, v.lateness, v.max_age, " \
-	"v.max_skew, v.idempotency, t.timezone "
+	"v.max_skew, v.idempotency, t.timezone, v.grain "
 
 static void
 read_counter(LbCounter *counter)
@@ -200,6 +186,7 @@ read_counter(LbCounter *counter)
 	counter->max_skew = span_column(0, 10, 0);
 	counter->idempotency = span_column(0, 11, -1);
 	counter->zone = get_zone(text_column(0, 12));
+	counter->grain = span_column(0, 13, 0);
 }
 
 /*
@@ -317,8 +304,9 @@ lb_get_counter(const char *name, LbCounter *counter)
 
 #define BOARD_COLUMNS \
 	"b.board_id, b.counter_id, b.period, b.direction, b.ties, b.head, " \
-	"b.buckets, b.ceiling, b.freshness, v.lateness, v.operator, t.timezone, " \
-	"b.ranks, b.keep_versions " \
+	"b.buckets, b.ceiling, b.freshness, coalesce(b.lateness, v.lateness), " \
+	"v.operator, t.timezone, b.ranks, b.keep_versions, b.scoped, b.starts, " \
+	"v.grain " \
 	"FROM lb.board b " \
 	"JOIN lb.tenant t ON t.tenant_id" EQ "b.tenant_id " \
 	"JOIN lb.counter c ON c.counter_id" EQ "b.counter_id " \
@@ -332,7 +320,10 @@ read_board(uint64 row, LbBoard *board)
 
 	board->board_id = required_int64(row, 1);
 	board->counter_id = required_int64(row, 2);
-	board->period = lb_parse_period(text_column(row, 3));
+	board->grain = span_column(row, 17, 0);
+	board->period = lb_parse_period(text_column(row, 3), board->grain,
+									&board->units);
+	board->late_bit = lb_period_rolls(board->period) ? 0 : board->period;
 	board->descending = strcmp(text_column(row, 4), "desc") == 0;
 	board->ties = parse_ties(text_column(row, 5));
 	board->head = DatumGetInt32(column(row, 6, &isnull));
@@ -344,6 +335,8 @@ read_board(uint64 row, LbBoard *board)
 	board->zone = get_zone(text_column(row, 12));
 	board->bounded = strcmp(text_column(row, 13), "bounded") == 0;
 	board->keeps_versions = span_column(row, 14, 0) > 0;
+	board->scoped = DatumGetBool(column(row, 15, &isnull));
+	board->starts = span_column(row, 16, 0);
 }
 
 void

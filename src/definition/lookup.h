@@ -13,6 +13,8 @@
 #include "pgtime.h"
 #include "utils/timestamp.h"
 
+#include "definition/period.h"
+
 typedef enum LbOperator
 {
 	LB_SUM = 's',
@@ -20,16 +22,6 @@ typedef enum LbOperator
 	LB_MIN = 'n',
 	LB_LAST = 'l'
 } LbOperator;
-
-typedef enum LbPeriod
-{
-	LB_PERIOD_ALL,
-	LB_PERIOD_HOUR,
-	LB_PERIOD_DAY,
-	LB_PERIOD_WEEK,
-	LB_PERIOD_MONTH,
-	LB_PERIOD_YEAR
-} LbPeriod;
 
 typedef enum LbTies
 {
@@ -54,6 +46,7 @@ typedef struct LbCounter
 	int64		max_age;
 	int64		max_skew;
 	int64		idempotency;	/* -1: derived from max_age and max_skew */
+	int64		grain;			/* how long its buckets are */
 	pg_tz	   *zone;
 } LbCounter;
 
@@ -62,6 +55,9 @@ typedef struct LbBoard
 	int64		board_id;
 	int64		counter_id;
 	LbPeriod	period;
+	int32		units;			/* of a rolling period */
+	bool		scoped;
+	int64		starts;			/* how long after the calendar its windows open */
 	bool		descending;
 	LbTies		ties;
 	bool		bounded;		/* exact up to head only */
@@ -70,7 +66,9 @@ typedef struct LbBoard
 	int32		buckets;
 	int64		ceiling;
 	int64		freshness;
-	int64		lateness;
+	int64		lateness;		/* its own, or the counter's */
+	int32		late_bit;		/* of the late set that says: late for it */
+	int64		grain;			/* the counter's */
 	LbOperator	op;
 	pg_tz	   *zone;
 } LbBoard;
@@ -83,7 +81,6 @@ typedef struct LbName
 
 extern bool lb_try_parse_name(const char *name, LbName *parsed);
 extern LbName lb_parse_name(const char *name, const char *what);
-extern LbPeriod lb_parse_period(const char *period);
 extern int64 lb_interval_usecs(const Interval *interval);
 
 /* These read the definitions through SPI; the caller is connected. */

@@ -30,6 +30,7 @@ CREATE TABLE lb.counter_version (
 	max_skew interval NOT NULL,
 	idempotency interval,
 	tolerated_error double precision,
+	grain interval NOT NULL,
 	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	PRIMARY KEY (counter_id, version)
 );
@@ -62,12 +63,15 @@ CREATE TABLE lb.board (
 	ceiling bigint NOT NULL,
 	freshness interval NOT NULL,
 	keep_versions interval NOT NULL,
+	scoped boolean NOT NULL,
+	starts interval NOT NULL,
+	lateness interval,
 	created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	UNIQUE (tenant_id, board)
 );
 CREATE INDEX board_counter ON lb.board (counter_id);
 COMMENT ON TABLE lb.board IS
-'One row a board: the members of one counter, ranked in one period.';
+'One row a board: the members of one counter, ranked in one period. lateness NULL: the counter''s.';
 
 /* Backends, also those of a standby, forget what they have cached. */
 CREATE FUNCTION lb._definition_changed() RETURNS trigger

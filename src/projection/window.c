@@ -174,7 +174,7 @@ lb_window(LbPeriod period, TimestampTz t, pg_tz *zone)
 {
 	LbWindow	forever = {DT_NOBEGIN, DT_NOEND};
 
-	if (period == LB_PERIOD_ALL)
+	if (period == LB_PERIOD_ALL || lb_period_rolls(period))
 		return forever;
 	if (period == LB_PERIOD_HOUR)
 		return hour_window(to_unix(t), zone);
@@ -207,7 +207,9 @@ lb_late_set(TimestampTz event_time, TimestampTz ingest_time, int64 lateness,
 Datum
 lb_window_sql(PG_FUNCTION_ARGS)
 {
-	LbPeriod	period = lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	int32		units;
+	LbPeriod	period = lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+										 USECS_PER_HOUR, &units);
 	pg_tz	   *zone = pg_tzset(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	LbWindow	window;
 	TupleDesc	desc;
