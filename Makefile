@@ -14,6 +14,7 @@ SQL_PARTS = \
 	src/ranktree/ranktree.sql \
 	src/projection/projection.sql \
 	src/read/read.sql \
+	src/maintenance/maintenance.sql \
 	src/schedule/schedule.sql \
 	src/grants.sql
 
@@ -76,7 +77,8 @@ OBJS = \
 	src/read/rank.o \
 	src/read/list.o \
 	src/read/board.o \
-	src/read/value.o
+	src/read/value.o \
+	src/maintenance/maintain.o
 
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \

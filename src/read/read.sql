@@ -111,10 +111,10 @@ CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root b
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
 
 /*
- * Is a ranking what its parts say?  Its tree against itself, against the
- * standings sorted by plain SQL, and the standings against the buckets.
+ * Is a ranking what its parts say?  Its tree against itself, and against the
+ * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -163,20 +163,46 @@ BEGIN
 		END IF;
 	END IF;
 
-	SELECT count(*) INTO wrong FROM
-		(SELECT u.member,
-				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
-					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
-		 FROM lb.bucket u
-		 WHERE u.counter_id = r.counter_id AND u.opens >= r.opens AND u.opens < r.closes
-		 AND u.late & (1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1) = 0
-		 GROUP BY u.member) u
-		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
-				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
-		WHERE s.value IS DISTINCT FROM u.value;
-	IF wrong > 0 THEN
-		RETURN NEXT format('%s standings differ from the buckets of the window', wrong);
-	END IF;
+END
+$$;
+
+/*
+ * The standings of all of a board's rankings against the buckets of their
+ * windows, which are read once: each instant at which buckets open belongs to
+ * at most one of the windows.
+ */
+CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	late_bit integer := 1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1;
+BEGIN
+	RETURN QUERY
+	WITH instant AS (
+		SELECT DISTINCT u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
+	placed AS MATERIALIZED (
+		SELECT i.opens, r.ranking_id
+		FROM instant i, LATERAL (
+			SELECT k.ranking_id, k.closes FROM lb.ranking k
+			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
+			ORDER BY k.opens DESC LIMIT 1) r
+		WHERE i.opens < r.closes),
+	due AS (
+		SELECT p.ranking_id, u.member,
+			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
+		FROM lb.bucket u JOIN placed p ON p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & late_bit = 0
+		GROUP BY p.ranking_id, u.member),
+	standing AS (
+		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
+		FROM lb.ranking r JOIN lb.standing s ON s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '')
+	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
+	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
+	WHERE s.value IS DISTINCT FROM d.value
+	GROUP BY 1;
 END
 $$;
 
@@ -195,8 +221,13 @@ BEGIN
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
 	END LOOP;
+	RETURN QUERY
+		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
+		FROM lb._standing_problems(b, op) p
+		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
+		ORDER BY k.opens;
 END
 $$;
 

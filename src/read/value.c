@@ -83,14 +83,14 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	reading->now = GetCurrentTimestamp();
-	at = reading->period == LB_PERIOD_ALL ? reading->now :
-		lb_instant_arg(fcinfo, 3, reading->now);
 	lb_gate_enter(&reading->gate);
 	lb_spi_connect();
 	lb_get_counter(name, &reading->counter);
 	reading->period = PG_ARGISNULL(2) ? LB_PERIOD_ALL :
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
+	at = reading->period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, 3, reading->now);
 	reading->window = lb_window(reading->period, at, reading->counter.zone);
 	reading->newest = lb_newest_round();
 	reading->version = counter_version(reading->counter.counter_id);
