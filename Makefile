@@ -10,9 +10,11 @@ SQL_PARTS = \
 	src/histogram/histogram.sql \
 	src/definition/tables.sql \
 	src/definition/definition.sql \
+	src/scope/tables.sql \
 	src/log/log.sql \
 	src/ranktree/ranktree.sql \
 	src/projection/projection.sql \
+	src/scope/scope.sql \
 	src/read/read.sql \
 	src/maintenance/maintenance.sql \
 	src/schedule/schedule.sql \
@@ -35,6 +37,8 @@ OBJS = \
 	src/table/probe.o \
 	src/table/rows.o \
 	src/log/lock.o \
+	src/scope/membership.o \
+	src/scope/scope.o \
 	src/log/leaf.o \
 	src/log/claim.o \
 	src/log/append.o \
@@ -63,6 +67,9 @@ OBJS = \
 	src/projection/publish.o \
 	src/projection/head.o \
 	src/projection/bucket.o \
+	src/projection/scopes.o \
+	src/projection/scope_news.o \
+	src/projection/standing_find.o \
 	src/projection/standing.o \
 	src/projection/watermark.o \
 	src/projection/news.o \
@@ -76,6 +83,7 @@ OBJS = \
 	src/read/order.o \
 	src/read/rank.o \
 	src/read/list.o \
+	src/read/scopes.o \
 	src/read/board.o \
 	src/read/value.o \
 	src/maintenance/maintain.o

@@ -918,6 +918,99 @@ CREATE FUNCTION @extschema@.lb_boards(OUT board_id bigint, OUT tenant text, OUT 
 COMMENT ON FUNCTION @extschema@.lb_boards() IS
 'One row a board of every tenant, with its id, its counter and the whole definition.';
 /*
+ * Who belongs to which scope of a board, and since when: exact and backed up.
+ * No foreign keys, as among the definitions.
+ */
+CREATE TABLE lb.membership (
+	board_id bigint NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	until timestamptz NOT NULL DEFAULT 'infinity',
+	scope text COLLATE "C" NOT NULL,
+	since timestamptz NOT NULL,
+	PRIMARY KEY (board_id, member, until, scope),
+	CHECK (since < until)
+);
+CREATE INDEX membership_scope ON lb.membership (board_id, scope, until);
+COMMENT ON TABLE lb.membership IS
+'A member belongs to a scope of a board in every window that closes after since and not after until; infinity is until further notice. Of one member and scope no two overlap.';
+
+CREATE TABLE lb.scope (
+	board_id bigint NOT NULL,
+	scope text COLLATE "C" NOT NULL,
+	members integer NOT NULL,
+	prefix text COLLATE "C",
+	number bigint,
+	PRIMARY KEY (board_id, scope)
+) WITH (fillfactor = 70);
+CREATE INDEX scope_number ON lb.scope (board_id, prefix, number) WHERE prefix IS NOT NULL;
+CREATE INDEX scope_members ON lb.scope (board_id, prefix, members) WHERE prefix IS NOT NULL;
+COMMENT ON TABLE lb.scope IS
+'One row a scope that a board has had: its memberships until further notice. Whoever changes memberships locks it. prefix and number: of a scope that lb_assign() fills.';
+
+/* Dumped by lb.membership itself: what is restored is news again. */
+CREATE SEQUENCE lb.membership_news_id_seq;
+
+CREATE TABLE lb.membership_news (
+	id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('lb.membership_news_id_seq'),
+	board_id bigint NOT NULL,
+	scope text COLLATE "C" NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	since timestamptz NOT NULL
+);
+COMMENT ON TABLE lb.membership_news IS
+'Memberships that changed since the last round, which takes them off: in no window that closes by since does anything change.';
+
+SELECT pg_catalog.pg_extension_config_dump('lb.membership', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.scope', '');
+
+/* However a membership changes, a restore included, it is news. */
+CREATE FUNCTION lb._membership_changed() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF TG_OP = 'INSERT' THEN
+		INSERT INTO lb.membership_news (board_id, scope, member, since)
+			SELECT n.board_id, n.scope, n.member, n.since FROM new_rows n;
+	ELSIF TG_OP = 'DELETE' THEN
+		INSERT INTO lb.membership_news (board_id, scope, member, since)
+			SELECT o.board_id, o.scope, o.member, o.since FROM old_rows o;
+	ELSE
+		/* what begins when it did ends at another time */
+		INSERT INTO lb.membership_news (board_id, scope, member, since)
+			SELECT o.board_id, o.scope, o.member, least(o.until, n.until)
+			FROM old_rows o JOIN new_rows n ON n.board_id = o.board_id AND n.member = o.member
+				AND n.scope = o.scope AND n.since = o.since;
+	END IF;
+	RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER inserted AFTER INSERT ON lb.membership
+	REFERENCING NEW TABLE AS new_rows
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._membership_changed();
+CREATE TRIGGER updated AFTER UPDATE ON lb.membership
+	REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._membership_changed();
+CREATE TRIGGER deleted AFTER DELETE ON lb.membership
+	REFERENCING OLD TABLE AS old_rows
+	FOR EACH STATEMENT EXECUTE FUNCTION lb._membership_changed();
+
+CREATE FUNCTION lb._scopes_dropped() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM lb.membership m WHERE m.board_id = OLD.board_id;
+	DELETE FROM lb.membership_news n WHERE n.board_id = OLD.board_id;
+	DELETE FROM lb.scope s WHERE s.board_id = OLD.board_id;
+	RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER scopes_dropped AFTER DELETE ON lb.board
+	FOR EACH ROW EXECUTE FUNCTION lb._scopes_dropped();
+/*
  * The log: the only system of record.  The parent carries no index and no
  * constraint, and no partition belongs to the extension: pg_dump then dumps
  * and restores every partition with its rows, indexes and triggers (README.md
@@ -1592,6 +1685,334 @@ CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 secon
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
 'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. Let it last minutes, not days: the server learns what there is to vacuum when the call ends. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+/* The board's id, and from when on what is said of its memberships holds. */
+CREATE FUNCTION lb._scoped_board(board text, since timestamptz, OUT board_id bigint, OUT since_when timestamptz)
+	LANGUAGE c STABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_scoped_board_sql';
+
+/* One transaction at a time for that board and those words; 25001 unless READ COMMITTED. */
+CREATE FUNCTION lb._lock_words(board_id bigint, words text) RETURNS void
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_lock_words_sql';
+
+/* The board and the instant; the board stays until the transaction ends. */
+CREATE FUNCTION lb._hold_scoped_board(board text, since timestamptz, OUT board_id bigint, OUT since_when timestamptz)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	SELECT s.board_id, s.since_when INTO board_id, since_when FROM lb._scoped_board(board, since) s;
+	PERFORM 1 FROM lb.board b WHERE b.board_id = _hold_scoped_board.board_id FOR KEY SHARE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'board "%" does not exist', board
+			USING ERRCODE = 'undefined_object', HINT = 'It was dropped just now; lb_boards() lists the boards.';
+	END IF;
+END
+$$;
+
+/* A scope, member or prefix as an argument: shortest to longest bytes. */
+CREATE FUNCTION lb._check_text(argument text, value text, shortest integer, longest integer) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF value IS NULL THEN
+		RAISE EXCEPTION 'argument "%" must not be null', argument
+			USING ERRCODE = 'invalid_parameter_value', HINT = format('Give a value for "%s".', argument);
+	END IF;
+	IF octet_length(value) NOT BETWEEN shortest AND longest THEN
+		RAISE EXCEPTION '"%" has % bytes', argument, octet_length(value)
+			USING ERRCODE = 'invalid_parameter_value', HINT = format('It has %s to %s bytes.', shortest, longest);
+	END IF;
+END
+$$;
+
+/* The members given, each once, in order. */
+CREATE FUNCTION lb._check_members(members text[]) RETURNS text[]
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	IF members IS NULL THEN
+		RAISE EXCEPTION 'argument "members" must not be null'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give an array of members.';
+	END IF;
+	IF cardinality(members) NOT BETWEEN 1 AND 10000 THEN
+		RAISE EXCEPTION '"members" has % elements', cardinality(members)
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give 1 to 10000 members a call.';
+	END IF;
+	IF EXISTS (SELECT FROM unnest(members) AS m WHERE m IS NULL) THEN
+		RAISE EXCEPTION 'an element of "members" is null'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out.';
+	END IF;
+	PERFORM lb._check_text('member', m, 1, 200) FROM unnest(members) AS m;
+	RETURN ARRAY(SELECT DISTINCT m COLLATE "C" FROM unnest(members) AS m ORDER BY 1);
+END
+$$;
+
+/* Nobody else changes the memberships of these scopes until the transaction ends. */
+CREATE FUNCTION lb._lock_scopes(board_id bigint, VARIADIC scopes text[]) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	name text;
+BEGIN
+	FOR name IN SELECT DISTINCT s COLLATE "C" FROM unnest(scopes) AS s ORDER BY 1 LOOP
+		INSERT INTO lb.scope (board_id, scope, members) VALUES (_lock_scopes.board_id, name, 0)
+			ON CONFLICT ON CONSTRAINT scope_pkey DO NOTHING;
+		IF NOT FOUND THEN
+			PERFORM 1 FROM lb.scope s WHERE s.board_id = _lock_scopes.board_id AND s.scope = name FOR NO KEY UPDATE;
+		END IF;
+	END LOOP;
+END
+$$;
+
+/* From an instant on, for good, the members belong to the scope, which is locked; how many that changes. */
+CREATE FUNCTION lb._enter(board bigint, name text, members text[], begins timestamptz) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	entering text[];
+	counted integer;
+BEGIN
+	SELECT count(*) INTO counted FROM lb.membership m
+		WHERE m.board_id = board AND m.scope = name AND m.member = ANY (members) AND m.until = 'infinity';
+	entering := ARRAY(SELECT g FROM unnest(members) AS g WHERE NOT EXISTS (
+		SELECT FROM lb.membership m WHERE m.board_id = board AND m.member = g AND m.scope = name
+			AND m.until = 'infinity' AND m.since <= begins));
+	/* what would have begun later begins now, what would have ended goes on */
+	DELETE FROM lb.membership m
+		WHERE m.board_id = board AND m.member = ANY (entering) AND m.scope = name AND m.since > begins;
+	UPDATE lb.membership m SET until = 'infinity'
+		WHERE m.board_id = board AND m.member = ANY (entering) AND m.scope = name AND m.until >= begins;
+	INSERT INTO lb.membership (board_id, scope, member, since)
+		SELECT board, name, g, begins FROM unnest(entering) AS g WHERE NOT EXISTS (
+			SELECT FROM lb.membership m WHERE m.board_id = board AND m.member = g AND m.scope = name
+				AND m.until = 'infinity');
+	UPDATE lb.scope s SET members = s.members + cardinality(_enter.members) - counted
+		WHERE s.board_id = board AND s.scope = name AND cardinality(_enter.members) <> counted;
+	RETURN cardinality(entering);
+END
+$$;
+
+/* From an instant on the members do not belong to the scope, which is locked; how many that changes. */
+CREATE FUNCTION lb._exit(board bigint, name text, members text[], ends timestamptz) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	leaving text[];
+	counted integer;
+BEGIN
+	SELECT array_agg(DISTINCT m.member), count(*) FILTER (WHERE m.until = 'infinity') INTO leaving, counted
+		FROM lb.membership m
+		WHERE m.board_id = board AND m.scope = name AND m.member = ANY (members) AND m.until > ends;
+	IF leaving IS NULL THEN
+		RETURN 0;
+	END IF;
+	DELETE FROM lb.membership m
+		WHERE m.board_id = board AND m.member = ANY (leaving) AND m.scope = name AND m.since >= ends;
+	UPDATE lb.membership m SET until = ends
+		WHERE m.board_id = board AND m.member = ANY (leaving) AND m.scope = name AND m.until > ends;
+	UPDATE lb.scope s SET members = s.members - counted
+		WHERE s.board_id = board AND s.scope = name AND counted > 0;
+	RETURN cardinality(leaving);
+END
+$$;
+
+CREATE FUNCTION lb._join(board text, scope text, members text[], since timestamptz) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	held record;
+	joining text[];
+BEGIN
+	PERFORM lb._check_text('scope', scope, 1, 200);
+	joining := lb._check_members(members);
+	held := lb._hold_scoped_board(board, since);
+	PERFORM lb._lock_scopes(held.board_id, scope);
+	RETURN lb._enter(held.board_id, scope, joining, held.since_when);
+END
+$$;
+
+CREATE FUNCTION lb._leave(board text, scope text, members text[], since timestamptz) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	held record;
+	leaving text[];
+BEGIN
+	PERFORM lb._check_text('scope', scope, 1, 200);
+	leaving := lb._check_members(members);
+	held := lb._hold_scoped_board(board, since);
+	PERFORM 1 FROM lb.scope s WHERE s.board_id = held.board_id AND s.scope = _leave.scope FOR NO KEY UPDATE;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	RETURN lb._exit(held.board_id, scope, leaving, held.since_when);
+END
+$$;
+
+CREATE FUNCTION lb._move(board text, member text, to_scope text, since timestamptz, from_scope text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	held record;
+	others text[];
+	changed integer := 0;
+BEGIN
+	PERFORM lb._check_text('member', member, 1, 200);
+	PERFORM lb._check_text('to_scope', to_scope, 1, 200);
+	PERFORM lb._check_text('from_scope', coalesce(from_scope, to_scope), 1, 200);
+	held := lb._hold_scoped_board(board, since);
+	/* two moves of a member: the second one starts where the first has led */
+	PERFORM lb._lock_words(held.board_id, 'member ' || member);
+	others := ARRAY(SELECT DISTINCT m.scope FROM lb.membership m
+		WHERE m.board_id = held.board_id AND m.member = _move.member AND m.until > held.since_when
+		AND m.scope <> to_scope ORDER BY 1);
+	IF from_scope IS NOT NULL THEN
+		IF NOT from_scope = ANY (others) AND NOT EXISTS (SELECT FROM lb.membership m WHERE m.board_id = held.board_id
+			AND m.member = _move.member AND m.scope = to_scope AND m.until = 'infinity') THEN
+			RAISE EXCEPTION 'member "%" is not in scope "%"', member, from_scope
+				USING ERRCODE = 'invalid_parameter_value', HINT = 'lb_scopes(board, member) says in which it is; lb_join() adds one.';
+		END IF;
+		others := ARRAY(SELECT o FROM unnest(others) AS o WHERE o = from_scope);
+	ELSIF cardinality(others) > 1 THEN
+		RAISE EXCEPTION 'member "%" is in several scopes: %', member, array_to_string(others, ', ')
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Say with from_scope which one to leave.';
+	END IF;
+	PERFORM lb._lock_scopes(held.board_id, VARIADIC others || to_scope);
+	IF cardinality(others) = 1 THEN
+		changed := lb._exit(held.board_id, others[1], ARRAY[member], held.since_when);
+	END IF;
+	RETURN changed + lb._enter(held.board_id, to_scope, ARRAY[member], held.since_when) > 0;
+END
+$$;
+
+/* Is the scope one that the prefix and a number make? */
+CREATE FUNCTION lb._is_numbered(scope text, prefix text) RETURNS boolean
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN starts_with(scope, prefix) AND substr(scope, length(prefix) + 1) ~ '^[1-9][0-9]*$';
+END
+$$;
+
+/* Has a scope, which is locked from here on, room for one more, now and later? */
+CREATE FUNCTION lb._has_room(board bigint, name text, size integer, instant timestamptz) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_scopes(board, name);
+	/* who leaves later still has the place in this window */
+	RETURN (SELECT count(DISTINCT m.member) FROM lb.membership m
+			WHERE m.board_id = board AND m.scope = name AND m.until > instant) < size;
+END
+$$;
+
+CREATE FUNCTION lb._assign(board text, member text, size integer, prefix text) RETURNS text
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	held record;
+	name text;
+	nr bigint;
+BEGIN
+	prefix := coalesce(prefix, '');
+	PERFORM lb._check_text('member', member, 1, 200);
+	PERFORM lb._check_text('prefix', prefix, 0, 180);
+	IF size IS NULL OR size < 1 THEN
+		RAISE EXCEPTION 'invalid size %', size
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'size is at least 1: how many members a scope may have.';
+	END IF;
+	held := lb._hold_scoped_board(board, NULL);
+	PERFORM lb._lock_words(held.board_id, 'prefix ' || prefix);
+
+	SELECT m.scope INTO name FROM lb.membership m
+		WHERE m.board_id = held.board_id AND m.member = _assign.member AND m.until > held.since_when
+		AND lb._is_numbered(m.scope, prefix) ORDER BY m.until DESC, m.since, m.scope LIMIT 1;
+	IF name IS NOT NULL THEN
+		RETURN name;
+	END IF;
+
+	FOR name IN SELECT s.scope FROM lb.scope s WHERE s.board_id = held.board_id AND s.prefix = _assign.prefix
+		AND s.members < size ORDER BY s.number LOOP
+		IF lb._has_room(held.board_id, name, size, held.since_when) THEN
+			PERFORM lb._enter(held.board_id, name, ARRAY[member], held.since_when);
+			RETURN name;
+		END IF;
+	END LOOP;
+
+	/* the next number; a scope of that name may be there already, made by lb_join() */
+	SELECT max(s.number) INTO nr FROM lb.scope s WHERE s.board_id = held.board_id AND s.prefix = _assign.prefix;
+	LOOP
+		nr := coalesce(nr, 0) + 1;
+		name := prefix || nr;
+		PERFORM lb._lock_scopes(held.board_id, name);
+		UPDATE lb.scope s SET prefix = _assign.prefix, number = nr
+			WHERE s.board_id = held.board_id AND s.scope = name AND s.prefix IS NULL;
+		EXIT WHEN lb._has_room(held.board_id, name, size, held.since_when);
+	END LOOP;
+	PERFORM lb._enter(held.board_id, name, ARRAY[member], held.since_when);
+	RETURN name;
+END
+$$;
+
+CREATE FUNCTION lb._scopes(board text, member text) RETURNS TABLE (scope text, members bigint, since timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	asked record := lb._scoped_board(board, NULL);
+BEGIN
+	IF member IS NULL THEN
+		RETURN QUERY SELECT s.scope::text, s.members::bigint, NULL::timestamptz
+			FROM lb.scope s WHERE s.board_id = asked.board_id ORDER BY s.scope;
+	ELSE
+		RETURN QUERY SELECT m.scope::text, s.members::bigint, m.since
+			FROM lb.membership m JOIN lb.scope s ON s.board_id = m.board_id AND s.scope = m.scope
+			WHERE m.board_id = asked.board_id AND m.member = _scopes.member AND m.until > asked.since_when
+			ORDER BY m.scope, m.since;
+	END IF;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_join(board text, scope text, members text[], since timestamptz DEFAULT NULL)
+	RETURNS integer
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_join(text, text, text[], timestamptz) IS
+'From "since" on, until further notice, the members (1 to 10,000 of 1 to 200 bytes) belong to a scope of a board made with scoped => true: to its ranking in every window that closes after since. NULL is the beginning of the current window, or now where the board has no calendar windows; an earlier instant changes past windows too, a later one is next week''s league. The next round brings what they have in those windows along. A member may be in several scopes, and need not have events. Returns how many were not in already. Costs some rows a member, and in the next round a few probes for each existing window that closes after since. 22023 for a bad argument, a board without scopes, or a later since where the board has no calendar windows; 42704 for an unknown board.';
+
+CREATE FUNCTION @extschema@.lb_leave(board text, scope text, members text[], since timestamptz DEFAULT NULL)
+	RETURNS integer
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_leave(text, text, text[], timestamptz) IS
+'From "since" on the members do not belong to the scope: the next round takes them off its rankings of all windows that close after since. NULL is the beginning of the current window, so earlier windows stay as they are. Returns how many were in it; an unknown scope is 0. Costs and errors as lb_join().';
+
+CREATE FUNCTION @extschema@.lb_move(board text, member text, to_scope text, since timestamptz DEFAULT NULL,
+		from_scope text DEFAULT NULL) RETURNS boolean
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_move(text, text, text, timestamptz, text) IS
+'lb_leave() of from_scope and lb_join() of to_scope at one instant. Without from_scope the member is in one scope, which it leaves, or in none. Returns whether anything changed: a move made before is not made again. 22023 if the member is in several scopes and from_scope is not given, or not in from_scope; 25001 unless READ COMMITTED; otherwise as lb_join().';
+
+CREATE FUNCTION @extschema@.lb_assign(board text, member text, size integer, prefix text DEFAULT '') RETURNS text
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_assign(text, text, integer, text) IS
+'Puts a member into the first of the scopes prefix1, prefix2, … that has fewer than size members, from the beginning of the current window on, and returns that scope; a member who is in one of them already stays there. First come, first served: concurrent calls for the same board and prefix wait for each other until their transactions end, so assign last and commit soon. Whoever leaves later keeps the place until then. prefix has at most 180 bytes. Costs some rows, whatever the number of scopes. 25001 unless READ COMMITTED; 22023 for a bad argument or a board without scopes; 42704 for an unknown board.';
+
+CREATE FUNCTION @extschema@.lb_scopes(board text, member text DEFAULT NULL,
+		OUT scope text, OUT members bigint, OUT since timestamptz) RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_scopes(text, text) IS
+'The scopes of a board, or of one member those to which it belongs now or later, in order, with how many members each has until further notice, with or without events. since: from when on the member belongs to it; NULL without a member. Scopes that all have left are listed with 0. What is said here is said by the boards after the next round. Costs a row a scope. 22023 for a board without scopes, 42704 for an unknown one.';
 /* Every rank and list function returns this, built in one place (answer.c). */
 CREATE TYPE @extschema@.lb_answer AS (
 	member text,
@@ -1620,7 +2041,7 @@ CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
 COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
 
 CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -1656,6 +2077,17 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
 COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
 'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
+
+CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
+		OUT scope text, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
+		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
+		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
+		OUT reached_at timestamptz, OUT population bigint, OUT version bigint, OUT as_of timestamptz,
+		OUT stale boolean, OUT state text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_top_scopes';
+COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz) IS
+'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
 
 CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -1800,6 +2232,74 @@ BEGIN
 END
 $$;
 
+/*
+ * Is a scope's ranking what its parts say?  Its tree against itself, and
+ * against what its members have on the whole board.  Who joined or left since
+ * the last round is not asked about.
+ */
+CREATE FUNCTION lb._scope_problems(b lb.board, r lb.ranking) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	v lb.version;
+	tree record;
+	wrong bigint;
+BEGIN
+	SELECT * INTO v FROM lb.version n
+		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
+	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
+	IF tree.problem IS NOT NULL THEN
+		RETURN NEXT tree.problem;
+		RETURN;
+	END IF;
+	IF v.population <> tree.entries THEN
+		RETURN NEXT format('version %s says %s members, the tree holds %s', v.version, v.population, tree.entries);
+	END IF;
+	IF b.ranks = 'bounded' AND @extschema@.lb_histogram_count(v.histogram) > 0 AND
+		(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(
+			CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, b.buckets, b.ceiling))
+		 FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e) THEN
+		RETURN NEXT 'the histogram is not that of the tree';
+	END IF;
+	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+		FULL JOIN (SELECT s.member, s.value, s.reached_at
+				   FROM lb.ranking w
+				   JOIN lb.membership m ON m.board_id = w.board_id AND m.scope = r.scope
+					AND m.since < r.closes AND m.until >= r.closes
+				   JOIN lb.standing s ON s.counter_id = w.counter_id AND s.ranking_id = w.ranking_id AND s.member = m.member
+				   WHERE w.counter_id = r.counter_id AND w.board_id = r.board_id AND w.scope = '' AND w.opens = r.opens
+				   AND s.value IS NOT NULL) s
+		ON s.member = e.member COLLATE "C"
+		WHERE (s.value, s.reached_at) IS DISTINCT FROM
+			(CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at)
+		AND NOT EXISTS (SELECT FROM lb.membership_news n WHERE n.board_id = r.board_id AND n.scope = r.scope
+			AND n.member = coalesce(s.member, e.member));
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s entries of the tree differ from the standings of its members', wrong);
+	END IF;
+END
+$$;
+
+/* Members of scopes that have no ranking in that window, which they should have. */
+CREATE FUNCTION lb._scopes_missing(r lb.ranking) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY SELECT format('scope %s has members, but no ranking', m.scope)
+		FROM lb.membership m
+		WHERE m.board_id = r.board_id AND m.since < r.closes AND m.until >= r.closes
+		AND NOT EXISTS (SELECT FROM lb.ranking o WHERE o.counter_id = r.counter_id AND o.board_id = r.board_id
+			AND o.scope = m.scope AND o.opens = r.opens)
+		AND EXISTS (SELECT FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id
+			AND s.member = m.member AND s.value IS NOT NULL)
+		AND NOT EXISTS (SELECT FROM lb.membership_news n WHERE n.board_id = r.board_id AND n.scope = m.scope
+			AND n.member = m.member)
+		GROUP BY m.scope;
+END
+$$;
+
 CREATE FUNCTION lb._check(board text) RETURNS TABLE (problem text)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
@@ -1814,8 +2314,15 @@ BEGIN
 	SELECT v.operator INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
-	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
+	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id
+		ORDER BY k.opens, k.scope LOOP
+		IF r.scope <> '' THEN
+			RETURN QUERY SELECT format('ranking %s (%s, scope %s): %s', r.ranking_id, r.opens, r.scope, p)
+				FROM lb._scope_problems(b, r) p;
+			CONTINUE;
+		END IF;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
 	RETURN QUERY
 		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
@@ -1828,7 +2335,7 @@ $$;
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
 /*
  * What is to be done once a day, in steps that maintain.c commits one by one.
  * A step that finds somebody in its way lets it be: the next call goes on.
@@ -2204,7 +2711,7 @@ BEGIN
 	IF to_regclass('cron.job') IS NOT NULL THEN
 		RETURN QUERY EXECUTE
 			'SELECT j.jobid, j.jobname::text, j.schedule, j.command, j.active FROM cron.job j '
-			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_history'') AND j.database = current_database()';
+			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_maintain'', ''leaderboard_history'') AND j.database = current_database()';
 	END IF;
 END
 $$;
@@ -2220,6 +2727,15 @@ CREATE FUNCTION lb._cron_command() RETURNS text
 	AS $$
 BEGIN
 	RETURN format('CALL %I.lb_refresh_loop(interval ''61 seconds'', interval ''250 milliseconds'')', '@extschema@');
+END
+$$;
+
+CREATE FUNCTION lb._cron_maintenance() RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN format('CALL %I.lb_maintain(interval ''90 days'', interval ''13 months'', NULL::name, NULL::text[])', '@extschema@');
 END
 $$;
 
@@ -2271,6 +2787,7 @@ CREATE FUNCTION lb._schedule() RETURNS void
 BEGIN
 	PERFORM lb._require_cron();
 	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', lb._cron_command());
+	PERFORM cron.schedule('leaderboard_maintain', '19 3 * * *', lb._cron_maintenance());
 	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
 END
 $$;
@@ -2319,6 +2836,8 @@ DECLARE
 	since timestamptz;
 	jobs bigint;
 	days integer;
+	overdue bigint;
+	maintained timestamptz;
 	poisoned bigint;
 	waiting text;
 	bare boolean;
@@ -2360,6 +2879,27 @@ BEGIN
 		format('the log has partitions for %s days to come', days),
 		CASE WHEN days < 2 THEN 'lb_refresh_loop() makes them; until then the default partition takes the events, and none is lost.' END;
 
+	SELECT count(*) INTO overdue FROM (
+		SELECT FROM lb.version v
+		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+		JOIN lb.board b ON b.board_id = r.board_id
+		WHERE v.owes AND v.made_at < now - b.keep_versions - interval '15 minutes'
+		LIMIT 1000) late;
+	RETURN QUERY SELECT 'collection', overdue = 0,
+		CASE WHEN overdue = 0 THEN 'old versions are collected in time'
+			 ELSE format('%s%s old versions have been waiting to be collected for 15 minutes and more',
+						 CASE WHEN overdue = 1000 THEN 'at least ' END, overdue) END,
+		CASE WHEN overdue > 0 THEN 'lb_refresh_loop() and lb_maintain() collect them; lb_refresh() alone does not.' END;
+
+	SELECT max(m.finished_at) INTO maintained FROM lb.maintenance m;
+	/* no wonder, in the first days of a new installation */
+	RETURN QUERY SELECT 'maintenance', coalesce(maintained > now - interval '2 days',
+			NOT EXISTS (SELECT FROM lb.round r WHERE r.as_of < now - interval '2 days')),
+		CASE WHEN maintained IS NULL THEN 'lb_maintain() has never run to its end'
+			 ELSE format('lb_maintain() last ran to its end at %s', maintained) END,
+		CASE WHEN coalesce(maintained > now - interval '2 days', false) THEN NULL
+			 ELSE 'lb_schedule() runs it every night; without pg_cron, CALL lb_maintain() once a day.' END;
+
 	SELECT count(*) INTO poisoned FROM lb.poison;
 	RETURN QUERY SELECT 'poisoned members', poisoned = 0,
 		format('%s members are off a ranking because their sum left bigint', poisoned),
@@ -2381,12 +2921,12 @@ $$;
 
 CREATE VIEW lb.health AS SELECT h.check_name, h.ok, h.detail, h.hint FROM lb._health() h;
 COMMENT ON VIEW lb.health IS
-'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
+'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, whether old versions are collected and lb_maintain() runs, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
 
 CREATE FUNCTION @extschema@.lb_schedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_schedule() IS
-'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
+'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, lb_maintain() every night at 03:19 (of pg_cron''s clock), and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
 
 CREATE FUNCTION @extschema@.lb_unschedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';

@@ -14,6 +14,7 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "projection/round.h"
 
@@ -104,6 +105,7 @@ lb_round_begin(int64 number)
 										ALLOCSET_DEFAULT_SIZES);
 	round->groups = lbgroup_create(round->fold, 1024, NULL);
 	round->sorted = lb_moves_begin();
+	round->snapshot = GetActiveSnapshot();
 	return round;
 }
 

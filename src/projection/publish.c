@@ -96,7 +96,7 @@ publish_ranking(LbRanking *ranking, LbMoves *moves, LbRows *rows,
 
 	lb_pages_begin(&pages, ranking->board->counter_id, ranking->ranking_id, false);
 	lb_pages_write(&pages, rows, ranking->next_page);
-	if (ranking->board->bounded)
+	if (ranking->board->bounded && ranking->scope.len == 0)
 		lb_head_apply(ranking, &pages, moves);
 	else
 		lb_pages_check(&pages,

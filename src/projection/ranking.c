@@ -11,6 +11,7 @@
 #include "leaderboard.h"
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "projection/round.h"
@@ -25,6 +26,8 @@ typedef struct LbRankingKey
 {
 	int64		board_id;
 	TimestampTz opens;
+	int64		scope_len;
+	char		scope[LB_TEXT_MAX];
 } LbRankingKey;
 
 typedef struct RankingEntry
@@ -101,17 +104,24 @@ lb_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	return entry->counted;
 }
 
+static Datum
+text_datum(LbText text)
+{
+	return PointerGetDatum(cstring_to_text_with_len(text.data, text.len));
+}
+
 /* The id of the ranking in that window; zero if it was never opened. */
 static int64
-find_ranking_id(const LbBoard *board, TimestampTz opens)
+find_ranking_id(const LbBoard *board, LbWindow window, LbText scope)
 {
 	static LbPlan plan = {
 		"SELECT r.ranking_id FROM lb.ranking r WHERE r.counter_id = $1 "
-		"AND r.board_id = $2 AND r.scope = '' AND r.opens = $3",
-		3, {INT8OID, INT8OID, TIMESTAMPTZOID}
+		"AND r.board_id = $2 AND r.scope = $4 AND r.opens = $3",
+		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID}
 	};
-	Datum		values[3] = {Int64GetDatum(board->counter_id),
-		Int64GetDatum(board->board_id), TimestampTzGetDatum(opens)};
+	Datum		values[4] = {Int64GetDatum(board->counter_id),
+		Int64GetDatum(board->board_id), TimestampTzGetDatum(window.opens),
+	text_datum(scope)};
 	int64		id = 0;
 	bool		isnull;
 
@@ -127,16 +137,16 @@ find_ranking_id(const LbBoard *board, TimestampTz opens)
  * rollback or a drop, for pages are cached by it.
  */
 static int64
-open_ranking(const LbBoard *board, LbWindow window)
+open_ranking(const LbBoard *board, LbWindow window, LbText scope)
 {
 	static LbPlan plan = {
 		"INSERT INTO lb.ranking (counter_id, ranking_id, board_id, scope, opens, closes) "
-		"VALUES ($1, nextval('lb.ranking_id_seq'), $2, '', $3, $4) RETURNING ranking_id",
-		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID}
+		"VALUES ($1, nextval('lb.ranking_id_seq'), $2, $5, $3, $4) RETURNING ranking_id",
+		5, {INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, TEXTOID}
 	};
-	Datum		values[4] = {Int64GetDatum(board->counter_id),
+	Datum		values[5] = {Int64GetDatum(board->counter_id),
 		Int64GetDatum(board->board_id), TimestampTzGetDatum(window.opens),
-	TimestampTzGetDatum(window.closes)};
+	TimestampTzGetDatum(window.closes), text_datum(scope)};
 	int64		id;
 	bool		isnull;
 
@@ -182,21 +192,55 @@ load_version(LbRanking *ranking)
 	SPI_freetuptable(SPI_tuptable);
 }
 
+/* The ranking; NULL if it was never opened, and is not to be. */
 static LbRanking *
-load_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board)
+load_ranking(LbRound *round, LbCounted *counted, const LbBoard *board,
+			 LbWindow window, LbText scope, bool open)
 {
 	MemoryContext old = MemoryContextSwitchTo(round->context);
-	LbRanking  *ranking = palloc0(sizeof(LbRanking));
+	LbRanking  *ranking = NULL;
+	int64		id = find_ranking_id(board, window, scope);
 
-	ranking->opens = board->window.opens;
-	ranking->board = &board->board;
-	ranking->counted = counted;
-	ranking->ranking_id = find_ranking_id(&board->board, ranking->opens);
-	if (ranking->ranking_id == 0)
-		ranking->ranking_id = open_ranking(&board->board, board->window);
-	load_version(ranking);
+	if (id == 0 && open)
+		id = open_ranking(board, window, scope);
+	if (id != 0)
+	{
+		ranking = palloc0(sizeof(LbRanking));
+		ranking->window = window;
+		ranking->scope = scope;
+		ranking->board = board;
+		ranking->counted = counted;
+		ranking->ranking_id = id;
+		load_version(ranking);
+	}
 	MemoryContextSwitchTo(old);
 	return ranking;
+}
+
+/*
+ * The ranking of a scope of the board in that window; the empty scope is the
+ * whole board.  NULL if it was never opened, unless it is to be opened now.
+ */
+LbRanking *
+lb_ranking_of_scope(LbRound *round, LbCounted *counted, const LbBoard *board,
+					LbWindow window, LbText scope, bool open)
+{
+	LbRankingKey key = {.board_id = board->board_id,.opens = window.opens,
+	.scope_len = scope.len};
+	RankingEntry *entry;
+	bool		found;
+
+	memcpy(key.scope, scope.data, scope.len);
+	if (round->rankings == NULL)
+		round->rankings = make_table(round, sizeof(LbRankingKey),
+									 sizeof(RankingEntry));
+	entry = hash_search(round->rankings, &key, HASH_ENTER, &found);
+	if (!found)
+		entry->ranking = NULL;
+	if (entry->ranking == NULL)
+		entry->ranking = load_ranking(round, counted, board, window,
+									  (LbText) {entry->key.scope, scope.len}, open);
+	return entry->ranking;
 }
 
 /* The ranking of the board in whose window the instant falls. */
@@ -204,21 +248,11 @@ LbRanking *
 lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		   TimestampTz at)
 {
-	LbRankingKey key = {.board_id = board->board.board_id};
-	RankingEntry *entry;
-	bool		found;
-
 	if (board->ranking != NULL &&
 		board->window.opens <= at && at < board->window.closes)
 		return board->ranking;
 	board->window = lb_window(board->board.period, at, board->board.zone);
-	if (round->rankings == NULL)
-		round->rankings = make_table(round, sizeof(LbRankingKey),
-									 sizeof(RankingEntry));
-	key.opens = board->window.opens;
-	entry = hash_search(round->rankings, &key, HASH_ENTER, &found);
-	if (!found)
-		entry->ranking = load_ranking(round, counted, board);
-	board->ranking = entry->ranking;
+	board->ranking = lb_ranking_of_scope(round, counted, &board->board,
+										 board->window, (LbText) {"", 0}, true);
 	return board->ranking;
 }

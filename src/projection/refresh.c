@@ -168,6 +168,7 @@ static void
 count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		   bool everything, LbRefreshed *result, int64 counter_id)
 {
+	lb_scope_news_count(round);
 	lb_news_count(round, before, now, everything);
 	result->events = round->events;
 	result->rankings = lb_publish(round);
@@ -219,7 +220,7 @@ run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
 	else if (news == LB_NEWS && cut)
 		cut_backlog(&before, &now);
 	result->as_of = now.as_of;
-	result->idle = news == LB_NO_NEWS;
+	result->idle = news == LB_NO_NEWS && !lb_scope_news_exist();
 	if (result->idle)
 		lb_watermark_write(&now, lb_next_round(), 0, 0);
 	else

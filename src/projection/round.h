@@ -6,7 +6,8 @@
  * Events are folded into one group a counter, member and bucket (fold.c);
  * groups are merged into lb.bucket (bucket.c), regrouped by ranking and
  * merged into lb.standing (standing.c); what moved there changes the
- * ranking's histogram and population, which are published (ranking.c).
+ * ranking's histogram and population, which are published (ranking.c).  It
+ * changes the rankings of the member's scopes in the same way (scopes.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,11 +27,13 @@
 #include "projection/moves.h"
 #include "projection/window.h"
 #include "ranktree/pages.h"
+#include "scope/membership.h"
 
 /* A ranking that the round touches. */
 typedef struct LbRanking
 {
-	TimestampTz opens;
+	LbWindow	window;
+	LbText		scope;			/* empty: the whole board */
 	int64		ranking_id;
 	const LbBoard *board;
 	struct LbCounted *counted;
@@ -103,6 +106,8 @@ typedef struct LbRound
 	int64		events;
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
+	Snapshot	snapshot;		/* whose memberships the rankings show */
+	LbMemberships *memberships; /* open while moves are being stored */
 } LbRound;
 
 /* A row of the log, as a round reads it. */
@@ -130,6 +135,9 @@ extern LbCounted *lb_counted(LbRound *round, int64 counter_id, int16 version,
 							 int64 only_board);
 extern LbRanking *lb_ranking(LbRound *round, LbCounted *counted,
 							 LbCountedBoard *board, TimestampTz at);
+extern LbRanking *lb_ranking_of_scope(LbRound *round, LbCounted *counted,
+									  const LbBoard *board, LbWindow window,
+									  LbText scope, bool open);
 
 /* publish.c, head.c */
 extern int64 lb_publish(LbRound *round);
@@ -138,5 +146,14 @@ extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 /* bucket.c, standing.c */
 extern void lb_store_groups(LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
+
+/* scopes.c, scope_news.c */
+extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
+							  const LbAccum *was, const LbAccum *is);
+extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
+							 const LbAccum *was, const LbAccum *is);
+extern void lb_change_scopes_end(LbRound *round);
+extern bool lb_scope_news_exist(void);
+extern void lb_scope_news_count(LbRound *round);
 
 #endif							/* LB_ROUND_H */

@@ -134,44 +134,16 @@ write_moved(Tables *tables, const LbRound *round, const LbMove *move, Datum memb
 	lb_rows_insert(tables->moved_rows, &row);
 }
 
-static LbRankEntry
-entry_of(const LbMove *move, const LbAccum *accum)
-{
-	LbRankEntry entry = {
-		.rank_key = lb_rank_key(move->ranking->board, (int64) accum->value),
-		.reached_at = accum->reached_at,
-		.member = (const uint8_t *) move->member.data,
-		.member_len = move->member.len
-	};
-
-	return entry;
-}
-
-/* Hand the move on to the ranking: its order, population and histogram. */
+/* Hand the move on to the ranking, and to those of the member's scopes. */
 static void
 apply_move(LbRound *round, const LbMove *move)
 {
-	LbRanking  *ranking = move->ranking;
-	bool		was = move->stored && lb_accum_fits(&move->old);
-	bool		is = lb_accum_fits(&move->accum);
-	int64		sorted_as = (int64) (intptr_t) ranking;
-	LbRankEntry entry;
+	const LbAccum *was = move->stored && lb_accum_fits(&move->old) ? &move->old : NULL;
+	const LbAccum *is = lb_accum_fits(&move->accum) ? &move->accum : NULL;
 
-	ranking->population += is - was;
-	if (is)
-	{
-		entry = entry_of(move, &move->accum);
-		lb_moves_add(round->sorted, sorted_as, &entry, false);
-		if (ranking->histogram != NULL)
-			lb_hist_change(ranking->histogram, (int64) move->accum.value, 1);
-	}
-	if (was)
-	{
-		entry = entry_of(move, &move->old);
-		lb_moves_add(round->sorted, sorted_as, &entry, true);
-		if (ranking->histogram != NULL)
-			lb_hist_change(ranking->histogram, (int64) move->old.value, -1);
-	}
+	lb_change_ranking(round, move->ranking, move->member, was, is);
+	if (move->ranking->board->scoped)
+		lb_change_scopes(round, move->ranking, move->member, was, is);
 }
 
 static void
@@ -226,6 +198,7 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 		MemoryContextReset(work);
 	}
 	close_tables(&tables);
+	lb_change_scopes_end(round);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
 }

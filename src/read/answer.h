@@ -27,8 +27,11 @@
 typedef struct LbReading
 {
 	LbBoard		board;
+	TimestampTz at;				/* which window */
 	LbWindow	window;
+	int64		newest;			/* the newest round's number */
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
+	int64		whole_id;		/* of a scope's ranking, that of the whole board */
 	int64		root;
 	bool		cacheable;		/* the version is not of this transaction */
 	int64		population;
@@ -78,6 +81,9 @@ typedef struct LbNewest
 extern LbNewest lb_newest_round(void);
 extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
 							 int board_arg, int scope_arg, int at_arg);
+extern void lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo,
+							int board_arg, int at_arg);
+extern void lb_reading_scope(LbReading *reading, LbText scope);
 extern void lb_reading_end(LbReading *reading);
 extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
 extern const char *lb_reading_state(const LbReading *reading);
@@ -94,6 +100,8 @@ extern void lb_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 /* arguments.c */
 extern int	lb_rows_arg(FunctionCallInfo fcinfo, int argno, const char *name,
 						int if_null);
+extern LbText *lb_texts_arg(FunctionCallInfo fcinfo, int argno,
+							const char *name, int *n);
 extern LbText *lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n);
 extern LbText lb_text_arg(FunctionCallInfo fcinfo, int argno);
 extern TimestampTz lb_instant_arg(FunctionCallInfo fcinfo, int argno,

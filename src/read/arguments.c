@@ -63,30 +63,36 @@ lb_instant_arg(FunctionCallInfo fcinfo, int argno, TimestampTz now)
 	return at;
 }
 
-/* An array of members, none of them NULL. */
+/* An array of texts, none of them NULL. */
 LbText *
-lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n)
+lb_texts_arg(FunctionCallInfo fcinfo, int argno, const char *name, int *n)
 {
 	ArrayType  *array;
 	Datum	   *values;
 	bool	   *nulls;
-	LbText	   *members;
+	LbText	   *texts;
 
-	lb_check_not_null(fcinfo, argno, "members");
+	lb_check_not_null(fcinfo, argno, name);
 	array = PG_GETARG_ARRAYTYPE_P(argno);
 	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	if (*n < 1 || *n > LB_ROWS_MAX)
-		out_of_range("members");
+		out_of_range(name);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, n);
-	members = palloc(*n * sizeof(LbText));
+	texts = palloc(*n * sizeof(LbText));
 	for (int i = 0; i < *n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("element %d of \"members\" is null", i + 1),
+					 errmsg("element %d of \"%s\" is null", i + 1, name),
 					 errhint("Leave it out.")));
-		members[i] = text_of(values[i]);
+		texts[i] = text_of(values[i]);
 	}
-	return members;
+	return texts;
+}
+
+LbText *
+lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n)
+{
+	return lb_texts_arg(fcinfo, argno, "members", n);
 }

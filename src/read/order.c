@@ -17,21 +17,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "projection/standing.h"
 #include "read/answer.h"
-
-/* The columns of lb.standing that are read, and of its key. */
-enum
-{
-	STANDING_VALUE = 3,
-	STANDING_REACHED_AT = 4
-};
-
-enum
-{
-	KEY_COUNTER_ID = 1,
-	KEY_RANKING_ID,
-	KEY_MEMBER
-};
 
 static int64
 rank_key(const LbReading *reading, int64 value)
@@ -50,37 +37,44 @@ tree_entry(const LbReading *reading, const LbEntry *entry)
 	};
 }
 
-/* The member's entry; false if the member is not on the board. */
+/* Is the entry one of the scope's order?  Who has left has one no more. */
+static bool
+is_in_scope(LbReading *reading, const LbEntry *entry)
+{
+	LbRankEntry key = tree_entry(reading, entry);
+	LbRankPlace found;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
+									&found));
+	return found.found;
+}
+
+/*
+ * The member's entry; false if the member is not on the board.  In a scope
+ * members have what they have on the whole board.
+ */
 bool
 lb_order_find(LbReading *reading, LbText member, LbEntry *entry)
 {
-	ScanKeyData keys[3];
-	TupleTableSlot *slot;
-	Datum		value;
-	bool		isnull;
+	LbStanding	standing;
 
 	if (reading->ranking_id == 0 || member.len < 1 || member.len > LB_TEXT_MAX)
 		return false;
 	if (!reading->probing)
 	{
-		lb_probe_begin(&reading->standing, LB_TABLE_STANDING,
-					   reading->board.counter_id, 3);
+		lb_standing_begin(&reading->standing, reading->board.counter_id);
 		reading->probing = true;
 	}
-	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
-	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
-	lb_key_text(&keys[2], KEY_MEMBER,
-				PointerGetDatum(cstring_to_text_with_len(member.data, member.len)));
-	slot = lb_probe(&reading->standing, keys, ForwardScanDirection);
-	if (slot == NULL)
+	if (!lb_standing_find(&reading->standing, reading->board.counter_id,
+						  reading->whole_id,
+						  PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
+						  &standing))
 		return false;
-	value = slot_getattr(slot, STANDING_VALUE, &isnull);
-	if (isnull)
-		return false;			/* lb.poison has it */
 	entry->member = member;
-	entry->value = DatumGetInt64(value);
-	entry->reached_at = lb_slot_int64(slot, STANDING_REACHED_AT);
-	return true;
+	entry->value = standing.value;
+	entry->reached_at = standing.reached_at;
+	return reading->whole_id == reading->ranking_id || is_in_scope(reading, entry);
 }
 
 /* How many members have a strictly better value, and how many values that is. */

@@ -26,7 +26,7 @@ CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
 COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at or a scope.';
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
 
 CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -62,6 +62,17 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
 COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
 'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
+
+CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
+		OUT scope text, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
+		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
+		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
+		OUT reached_at timestamptz, OUT population bigint, OUT version bigint, OUT as_of timestamptz,
+		OUT stale boolean, OUT state text)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_top_scopes';
+COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz) IS
+'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
 
 CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
@@ -206,6 +217,74 @@ BEGIN
 END
 $$;
 
+/*
+ * Is a scope's ranking what its parts say?  Its tree against itself, and
+ * against what its members have on the whole board.  Who joined or left since
+ * the last round is not asked about.
+ */
+CREATE FUNCTION lb._scope_problems(b lb.board, r lb.ranking) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	v lb.version;
+	tree record;
+	wrong bigint;
+BEGIN
+	SELECT * INTO v FROM lb.version n
+		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
+	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
+	IF tree.problem IS NOT NULL THEN
+		RETURN NEXT tree.problem;
+		RETURN;
+	END IF;
+	IF v.population <> tree.entries THEN
+		RETURN NEXT format('version %s says %s members, the tree holds %s', v.version, v.population, tree.entries);
+	END IF;
+	IF b.ranks = 'bounded' AND @extschema@.lb_histogram_count(v.histogram) > 0 AND
+		(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(
+			CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, b.buckets, b.ceiling))
+		 FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e) THEN
+		RETURN NEXT 'the histogram is not that of the tree';
+	END IF;
+	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+		FULL JOIN (SELECT s.member, s.value, s.reached_at
+				   FROM lb.ranking w
+				   JOIN lb.membership m ON m.board_id = w.board_id AND m.scope = r.scope
+					AND m.since < r.closes AND m.until >= r.closes
+				   JOIN lb.standing s ON s.counter_id = w.counter_id AND s.ranking_id = w.ranking_id AND s.member = m.member
+				   WHERE w.counter_id = r.counter_id AND w.board_id = r.board_id AND w.scope = '' AND w.opens = r.opens
+				   AND s.value IS NOT NULL) s
+		ON s.member = e.member COLLATE "C"
+		WHERE (s.value, s.reached_at) IS DISTINCT FROM
+			(CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, e.reached_at)
+		AND NOT EXISTS (SELECT FROM lb.membership_news n WHERE n.board_id = r.board_id AND n.scope = r.scope
+			AND n.member = coalesce(s.member, e.member));
+	IF wrong > 0 THEN
+		RETURN NEXT format('%s entries of the tree differ from the standings of its members', wrong);
+	END IF;
+END
+$$;
+
+/* Members of scopes that have no ranking in that window, which they should have. */
+CREATE FUNCTION lb._scopes_missing(r lb.ranking) RETURNS SETOF text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY SELECT format('scope %s has members, but no ranking', m.scope)
+		FROM lb.membership m
+		WHERE m.board_id = r.board_id AND m.since < r.closes AND m.until >= r.closes
+		AND NOT EXISTS (SELECT FROM lb.ranking o WHERE o.counter_id = r.counter_id AND o.board_id = r.board_id
+			AND o.scope = m.scope AND o.opens = r.opens)
+		AND EXISTS (SELECT FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id
+			AND s.member = m.member AND s.value IS NOT NULL)
+		AND NOT EXISTS (SELECT FROM lb.membership_news n WHERE n.board_id = r.board_id AND n.scope = m.scope
+			AND n.member = m.member)
+		GROUP BY m.scope;
+END
+$$;
+
 CREATE FUNCTION lb._check(board text) RETURNS TABLE (problem text)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
@@ -220,8 +299,15 @@ BEGIN
 	SELECT v.operator INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
-	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id ORDER BY k.opens LOOP
+	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id
+		ORDER BY k.opens, k.scope LOOP
+		IF r.scope <> '' THEN
+			RETURN QUERY SELECT format('ranking %s (%s, scope %s): %s', r.ranking_id, r.opens, r.scope, p)
+				FROM lb._scope_problems(b, r) p;
+			CONTINUE;
+		END IF;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
 	RETURN QUERY
 		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
@@ -234,4 +320,4 @@ $$;
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';

@@ -13,6 +13,7 @@
 #include "access/sysattr.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -118,19 +119,48 @@ read_version(LbReading *reading)
 	return slot != NULL;
 }
 
-/* The ranking last read of each board, so that it need not be looked up. */
-#define RECENT	64
+/* The rankings last read, so that they need not be looked up. */
+#define RECENT	256
 
 typedef struct Recent
 {
 	uint64		generation;		/* of the definitions it was found under */
 	int64		board_id;
-	TimestampTz opens;
-	TimestampTz closes;
+	LbWindow	window;
 	int64		ranking_id;		/* zero: only the window is known */
+	int64		whole_id;
+	int			scope_len;
+	char		scope[LB_TEXT_MAX];
 } Recent;
 
 static Recent recent[RECENT];
+
+static Recent *
+recent_of(int64 board_id, LbText scope)
+{
+	uint32		hash = hash_bytes((const unsigned char *) scope.data, scope.len);
+
+	return &recent[(board_id + hash) % RECENT];
+}
+
+static bool
+is_recent(const Recent *r, int64 board_id, LbText scope)
+{
+	return r->board_id == board_id && r->generation == lb_definitions_generation() &&
+		lb_text_equal((LbText) {r->scope, r->scope_len}, scope);
+}
+
+static void
+keep_recent(Recent *r, const LbReading *reading, LbText scope)
+{
+	r->generation = lb_definitions_generation();
+	r->board_id = reading->board.board_id;
+	r->window = reading->window;
+	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
+	r->whole_id = reading->whole_id;
+	r->scope_len = scope.len;
+	memcpy(r->scope, scope.data, scope.len);
+}
 
 static int64
 find_ranking(const LbReading *reading, LbText scope)
@@ -158,79 +188,96 @@ find_ranking(const LbReading *reading, LbText scope)
 	return id;
 }
 
+static void
+look_up(LbReading *reading, LbText scope)
+{
+	reading->ranking_id = find_ranking(reading, scope);
+	reading->whole_id = reading->ranking_id;
+	if (reading->ranking_id != 0 && scope.len > 0)
+		reading->whole_id = find_ranking(reading, (LbText) {"", 0});
+	if (reading->ranking_id != 0 && read_version(reading))
+		return;
+	reading->ranking_id = 0;
+	if (reading->window.opens <= reading->now)
+		reading->version = version_of_nothing(reading->window.opens, reading->newest);
+}
+
 /*
- * The window of at, its ranking and that one's newest version.  A ranking's
- * id is remembered; should its version be gone, so is the ranking.
+ * The window of at, the scope's ranking and that one's newest version.  A
+ * ranking's id is remembered; should its version be gone, so is the ranking.
  */
 static void
-find_version(LbReading *reading, LbText scope, TimestampTz at, int64 newest)
+find_version(LbReading *reading, LbText scope)
 {
-	Recent	   *r = &recent[reading->board.board_id % RECENT];
-	bool		known = r->board_id == reading->board.board_id &&
-		r->generation == lb_definitions_generation() &&
-		r->opens <= at && at < r->closes;
+	Recent	   *r = recent_of(reading->board.board_id, scope);
 
-	if (known)
+	if (is_recent(r, reading->board.board_id, scope) &&
+		r->window.opens <= reading->at && reading->at < r->window.closes)
 	{
-		reading->window = (LbWindow) {r->opens, r->closes};
+		reading->window = r->window;
 		reading->ranking_id = r->ranking_id;
+		reading->whole_id = r->whole_id;
 		if (r->ranking_id != 0 && read_version(reading))
 			return;
 	}
 	else
-		reading->window = lb_window(reading->board.period, at,
+		reading->window = lb_window(reading->board.period, reading->at,
 									reading->board.zone);
-	reading->ranking_id = find_ranking(reading, scope);
-	if (reading->ranking_id == 0 || !read_version(reading))
-	{
-		reading->ranking_id = 0;
-		if (reading->window.opens <= reading->now)
-			reading->version = version_of_nothing(reading->window.opens, newest);
-	}
-	r->generation = lb_definitions_generation();
-	r->board_id = reading->board.board_id;
-	r->opens = reading->window.opens;
-	r->closes = reading->window.closes;
-	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
+	look_up(reading, scope);
+	keep_recent(r, reading, scope);
 }
 
-static LbText
-scope_of(FunctionCallInfo fcinfo, int argno)
-{
-	LbText		scope = lb_text_arg(fcinfo, argno);
-
-	if (scope.data == NULL || scope.len == 0)
-		return (LbText) {"", 0};
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the board has no scopes"),
-			 errhint("Leave scope out to ask for the whole board.")));
-}
-
-/* Read what the answers share.  The caller has checked its own arguments. */
+/*
+ * The board and the instant; without an argument for it, now.  The caller has
+ * checked its own arguments.
+ */
 void
-lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
-				 int scope_arg, int at_arg)
+lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
+				int at_arg)
 {
-	LbText		scope;
-	TimestampTz at;
 	LbNewest	newest;
 
 	lb_check_not_null(fcinfo, board_arg, "board");
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
-	scope = scope_of(fcinfo, scope_arg);
-
 	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
 	/* a board of one window has no use for it, whatever it is */
-	at = reading->board.period == LB_PERIOD_ALL ? reading->now :
-		lb_instant_arg(fcinfo, at_arg, reading->now);
+	reading->at = at_arg < 0 || reading->board.period == LB_PERIOD_ALL ?
+		reading->now : lb_instant_arg(fcinfo, at_arg, reading->now);
 	newest = lb_newest_round();
+	reading->newest = newest.number;
 	reading->as_of = newest.as_of;
 	reading->floor = newest.floor;
-	find_version(reading, scope, at, newest.number);
+}
+
+/* Read what the answers of a scope share; the empty one is the whole board. */
+void
+lb_reading_scope(LbReading *reading, LbText scope)
+{
+	if (scope.len > 0 && !reading->board.scoped)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the board has no scopes"),
+				 errhint("Leave scope out to ask for the whole board.")));
+	if (scope.len > LB_TEXT_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
+				 errhint("lb_scopes() lists the scopes of a board.")));
+	find_version(reading, scope);
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
+}
+
+/* Read what the answers share. */
+void
+lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
+				 int scope_arg, int at_arg)
+{
+	LbText		scope = lb_text_arg(fcinfo, scope_arg);
+
+	lb_reading_open(reading, fcinfo, board_arg, at_arg);
+	lb_reading_scope(reading, scope.data == NULL ? (LbText) {"", 0} : scope);
 }
 
 void

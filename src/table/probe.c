@@ -23,7 +23,8 @@
 #include "table/probe.h"
 
 static const char *const table_names[] = {
-	"round", "version", "bucket", "standing", "moved", "page"
+	"round", "version", "bucket", "standing", "moved", "page",
+	"membership"
 };
 
 static Oid	table_oids[lengthof(table_names)];
@@ -79,10 +80,19 @@ TupleTableSlot *
 lb_probe(LbProbe *probe, ScanKey keys, ScanDirection direction)
 {
 	MemoryContext old = MemoryContextSwitchTo(probe->context);
-	bool		found;
 
 	index_rescan(probe->scan, keys, probe->nkeys, NULL, 0);
-	found = index_getnext_slot(probe->scan, direction, probe->slot);
+	MemoryContextSwitchTo(old);
+	return lb_probe_next(probe, direction);
+}
+
+/* The row after the last one of the same keys, or NULL. */
+TupleTableSlot *
+lb_probe_next(LbProbe *probe, ScanDirection direction)
+{
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+	bool		found = index_getnext_slot(probe->scan, direction, probe->slot);
+
 	MemoryContextSwitchTo(old);
 	return found ? probe->slot : NULL;
 }
@@ -114,6 +124,14 @@ void
 lb_key_time(ScanKey key, AttrNumber column, TimestampTz value)
 {
 	ScanKeyInit(key, column, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ,
+				TimestampTzGetDatum(value));
+}
+
+/* That time and later ones. */
+void
+lb_key_time_from(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTGreaterEqualStrategyNumber, F_TIMESTAMPTZ_GE,
 				TimestampTzGetDatum(value));
 }
 

@@ -26,7 +26,8 @@ typedef enum LbTable
 	LB_TABLE_BUCKET,
 	LB_TABLE_STANDING,
 	LB_TABLE_MOVED,
-	LB_TABLE_PAGE
+	LB_TABLE_PAGE,
+	LB_TABLE_MEMBERSHIP
 } LbTable;
 
 /* A primary key's index, open for reading with the active snapshot. */
@@ -45,11 +46,14 @@ extern void lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id,
 						   int nkeys);
 extern TupleTableSlot *lb_probe(LbProbe *probe, ScanKey keys,
 								ScanDirection direction);
+extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
 extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
+extern void lb_key_time_from(ScanKey key, AttrNumber column,
+							 TimestampTz value);
 extern void lb_key_text(ScanKey key, AttrNumber column, Datum value);
 
 static inline int64
