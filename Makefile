@@ -16,6 +16,7 @@ SQL_PARTS = \
 	src/projection/projection.sql \
 	src/scope/scope.sql \
 	src/read/read.sql \
+	src/read/asking.sql \
 	src/maintenance/maintenance.sql \
 	src/schedule/schedule.sql \
 	src/grants.sql
@@ -76,6 +77,7 @@ OBJS = \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
+	src/projection/heads.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \
@@ -86,6 +88,9 @@ OBJS = \
 	src/read/scopes.o \
 	src/read/board.o \
 	src/read/value.o \
+	src/read/label.o \
+	src/read/windows.o \
+	src/read/series.o \
 	src/maintenance/maintain.o
 
 # pg_regress tests, run by `make installcheck`.

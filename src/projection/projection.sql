@@ -185,6 +185,47 @@ CREATE TRIGGER before_keep_timezone BEFORE UPDATE ON lb.tenant
 	EXECUTE FUNCTION lb._hold_rounds();
 
 /*
+ * What a board's definition may change without meaning something else.  A
+ * larger head is filled up at once: readers trust it to be there.
+ */
+CREATE FUNCTION lb._refill_heads(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_refill_heads';
+
+CREATE FUNCTION lb._alter_board(board text, freshness interval, keep_versions interval, head integer) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
+	was lb.board;
+	b lb.board;
+BEGIN
+	PERFORM lb._lock_rounds();
+	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
+	IF NOT FOUND THEN
+		PERFORM lb._board_id(board);	/* dropped just now */
+	END IF;
+	b := was;
+	b.freshness := coalesce(freshness, b.freshness);
+	b.keep_versions := coalesce(keep_versions, b.keep_versions);
+	b.head := coalesce(head, b.head);
+	b := lb._check_board(b);
+	UPDATE lb.board d SET freshness = b.freshness, keep_versions = b.keep_versions, head = b.head
+		WHERE d.board_id = id;
+	IF b.ranks = 'bounded' AND b.head > was.head THEN
+		PERFORM lb._refill_heads(b.counter_id, id);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_alter_board(board text, freshness interval DEFAULT NULL,
+		keep_versions interval DEFAULT NULL, head integer DEFAULT NULL) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_alter_board(text, interval, interval, integer) IS
+'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
+
+/*
  * Collect what no kept version reaches.  The newest version made before the
  * time from which versions are kept was current at that time and stays; what
  * came before it goes, and with it the pages that were superseded up to it.

@@ -88,6 +88,9 @@ extern void lb_reading_end(LbReading *reading);
 extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
 extern const char *lb_reading_state(const LbReading *reading);
 
+/* board.c */
+extern TimestampTz lb_reading_settles(const LbReading *reading);
+
 /* answer.c: one builder for every function */
 extern void lb_answer_ranked(const LbReading *reading, const LbEntry *entry,
 							 const LbPlace *place, Datum *values, bool *nulls);
