@@ -16,6 +16,8 @@ SQL_PARTS = \
 	src/projection/projection.sql \
 	src/scope/scope.sql \
 	src/read/read.sql \
+	src/read/asking.sql \
+	src/maintenance/maintenance.sql \
 	src/schedule/schedule.sql \
 	src/grants.sql
 
@@ -80,6 +82,7 @@ OBJS = \
 	src/projection/loop.o \
 	src/projection/build.o \
 	src/projection/recount.o \
+	src/projection/heads.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \
@@ -89,7 +92,11 @@ OBJS = \
 	src/read/list.o \
 	src/read/scopes.o \
 	src/read/board.o \
-	src/read/value.o
+	src/read/value.o \
+	src/read/label.o \
+	src/read/windows.o \
+	src/read/series.o \
+	src/maintenance/maintain.o
 
 # pg_regress tests, run by `make installcheck`.
 REGRESS = \

@@ -477,7 +477,7 @@ CREATE FUNCTION lb._board_id(board text) RETURNS bigint
 	LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_board_id_sql';
 
-CREATE FUNCTION lb._usecs(span interval) RETURNS bigint
+CREATE FUNCTION lb._usecs(span interval, argument text DEFAULT '') RETURNS bigint
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_interval_usecs_sql';
 
@@ -642,10 +642,10 @@ BEGIN
 		RAISE EXCEPTION 'an exact counter tolerates no error'
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
 	END IF;
-	PERFORM lb._usecs(d.lateness);
+	PERFORM lb._usecs(d.lateness, 'lateness');
 	least_idempotency := greatest(interval '24 hours',
-								  make_interval(secs => (lb._usecs(d.max_age) + lb._usecs(d.max_skew)) / 1000000.0));
-	IF lb._usecs(d.idempotency) < lb._usecs(justify_hours(least_idempotency)) THEN
+								  make_interval(secs => (lb._usecs(d.max_age, 'max_age') + lb._usecs(d.max_skew, 'max_skew')) / 1000000.0));
+	IF lb._usecs(d.idempotency, 'idempotency') < lb._usecs(justify_hours(least_idempotency)) THEN
 		RAISE EXCEPTION 'idempotency % is shorter than max_age and max_skew allow', d.idempotency
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = format('Leave it out for %s, or give more.', justify_hours(least_idempotency));
@@ -695,7 +695,7 @@ CREATE FUNCTION lb._check_window(d lb.board, grain interval) RETURNS void
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	starts bigint := lb._usecs(d.starts);
+	starts bigint := lb._usecs(d.starts, 'starts');
 	shortest interval := CASE d.period WHEN 'day' THEN '1 day' WHEN 'week' THEN '7 days'
 		WHEN 'month' THEN '28 days' WHEN 'year' THEN '365 days' END;
 BEGIN
@@ -714,7 +714,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'lateness goes with the periods hour, day, week, month and year; leave it out.';
 	END IF;
-	PERFORM lb._usecs(d.lateness);
+	PERFORM lb._usecs(d.lateness, 'lateness');
 END
 $$;
 
@@ -747,11 +747,11 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'head is between 1 and 100000.';
 	END IF;
 	PERFORM @extschema@.lb_histogram_agg(v, d.buckets, d.ceiling) FROM (VALUES (0::bigint)) AS s(v);
-	IF lb._usecs(d.freshness) = 0 THEN
+	IF lb._usecs(d.freshness, 'freshness') = 0 THEN
 		RAISE EXCEPTION 'freshness must be more than nothing'
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for 5 seconds.';
 	END IF;
-	PERFORM lb._usecs(d.keep_versions);
+	PERFORM lb._usecs(d.keep_versions, 'keep_versions');
 	PERFORM lb._check_window(d, grain);
 	RETURN d;
 END
@@ -1104,7 +1104,24 @@ CREATE TABLE lb.home (
 COMMENT ON TABLE lb.home IS
 'The origin of this database in each cluster that it was in as files; not dumped, so that a restore begins a new one, in the same cluster too.';
 
+/* Exact: what the log no longer holds can be learnt from nowhere else. */
+CREATE TABLE lb.dropped (
+	counter_id bigint NOT NULL,
+	partition text NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	events bigint NOT NULL,
+	first_event timestamptz NOT NULL,
+	last_event timestamptz NOT NULL,
+	dropped_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	dropped_by text NOT NULL,
+	PRIMARY KEY (counter_id, opens)
+);
+COMMENT ON TABLE lb.dropped IS
+'What lb_maintain() dropped from the log: one row a partition and counter with the number of events and the first and last event_time. Counter 0 stands for a partition that held nothing.';
+
 SELECT pg_catalog.pg_extension_config_dump('lb.event_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.dropped', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.origin', '');
 
 /* Append-only: on the parent, and on every partition, which the parent's trigger does not cover. */
@@ -1122,18 +1139,46 @@ $$;
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.event
 	FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change();
 
-/* The one place that makes a partition's indexes and guard. */
-CREATE FUNCTION lb._prepare_partition(partition text) RETURNS void
+/*
+ * A partition's table, in the tablespace given, else in that of the database:
+ * not in the default of whoever happens to make the first counter, or to call
+ * the loop.
+ */
+CREATE FUNCTION lb._create_partition(partition text, tablespace text DEFAULT '') RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
+	SET default_tablespace = ''
+	SET default_table_access_method = 'heap'
 	AS $$
 BEGIN
+	PERFORM set_config('default_tablespace', tablespace, true);
 	EXECUTE format('CREATE TABLE lb.%I (LIKE lb.event INCLUDING DEFAULTS)', partition);
+END
+$$;
+
+/* The one place that makes a partition's indexes and guard; they lie where the table does. */
+CREATE FUNCTION lb._index_partition(partition text, tablespace text DEFAULT '') RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET default_tablespace = ''
+	AS $$
+BEGIN
+	PERFORM set_config('default_tablespace', tablespace, true);
 	EXECUTE format('CREATE UNIQUE INDEX %I ON lb.%I (counter_id, key)', partition || '_key', partition);
 	EXECUTE format('CREATE INDEX %I ON lb.%I (xid)', partition || '_xid', partition);
 	EXECUTE format('CREATE INDEX %I ON lb.%I (counter_id, member, xid)', partition || '_member', partition);
 	EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.%I '
 				   'FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change()', partition);
+END
+$$;
+
+CREATE FUNCTION lb._prepare_partition(partition text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._create_partition(partition);
+	PERFORM lb._index_partition(partition);
 END
 $$;
 
@@ -1153,6 +1198,17 @@ BEGIN
 	ORDER BY 2;
 END
 $$;
+
+CREATE VIEW lb.log_partition AS
+	SELECT c.relname AS partition, p.opens, p.closes, coalesce(t.spcname, d.spcname) AS tablespace,
+		pg_catalog.pg_total_relation_size(c.oid) AS bytes
+	FROM lb._partitions() p
+	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) p.partition
+	LEFT JOIN pg_catalog.pg_tablespace t ON t.oid OPERATOR(pg_catalog.=) c.reltablespace
+	JOIN pg_catalog.pg_database b ON b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	JOIN pg_catalog.pg_tablespace d ON d.oid OPERATOR(pg_catalog.=) b.dattablespace;
+COMMENT ON VIEW lb.log_partition IS
+'The partitions of the log by their names: which instants of admission each holds, where it lies, and its size with its indexes. lb_maintain() takes these names.';
 
 /* Has some partition no key index?  So it is in the middle of a restore. */
 CREATE FUNCTION lb._lacks_indexes() RETURNS boolean
@@ -1249,7 +1305,8 @@ CREATE FUNCTION lb._has_events(counter_id bigint) RETURNS boolean
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	RETURN EXISTS (SELECT FROM lb.event e WHERE e.counter_id = _has_events.counter_id);
+	RETURN EXISTS (SELECT FROM lb.event e WHERE e.counter_id = _has_events.counter_id)
+		OR EXISTS (SELECT FROM lb.dropped d WHERE d.counter_id = _has_events.counter_id);
 END
 $$;
 
@@ -1592,87 +1649,182 @@ CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
 
 /*
+ * What a board's definition may change without meaning something else.  A
+ * larger head is filled up at once: readers trust it to be there.
+ */
+CREATE FUNCTION lb._refill_heads(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_refill_heads';
+
+CREATE FUNCTION lb._alter_board(board text, freshness interval, keep_versions interval, head integer) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
+	was lb.board;
+	b lb.board;
+BEGIN
+	PERFORM lb._lock_rounds('lb_alter_board()');
+	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
+	IF NOT FOUND THEN
+		PERFORM lb._board_id(board);	/* dropped just now */
+	END IF;
+	b := was;
+	b.freshness := coalesce(freshness, b.freshness);
+	b.keep_versions := coalesce(keep_versions, b.keep_versions);
+	b.head := coalesce(head, b.head);
+	b := lb._check_board(b);
+	UPDATE lb.board d SET freshness = b.freshness, keep_versions = b.keep_versions, head = b.head
+		WHERE d.board_id = id;
+	IF b.ranks = 'bounded' AND b.head > was.head THEN
+		PERFORM lb._refill_heads(b.counter_id, id);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_alter_board(board text, freshness interval DEFAULT NULL,
+		keep_versions interval DEFAULT NULL, head integer DEFAULT NULL) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_alter_board(text, interval, interval, integer) IS
+'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
+
+/*
  * Collect what no kept version reaches.  The newest version made before the
  * time from which versions are kept was current at that time and stays; what
  * came before it goes, and with it the pages that were superseded up to it.
+ * Of a counter's buckets (ranking 0) nobody asks for a version but the newest.
+ *
+ * The rankings that have waited longest come first, and no new one is begun
+ * after "budget": a loop that tidies does not count meanwhile.
  */
+CREATE FUNCTION lb._collect_some(budget interval, OUT collected bigint, OUT more boolean)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	portion CONSTANT integer := 1000;
+	until timestamptz := clock_timestamp() + budget;
+	due record;
+	found bigint := 0;
+	before bigint;
+BEGIN
+	collected := 0;
+	/* as many versions that wait as a budget of the usual size can work off */
+	FOR due IN
+		SELECT o.counter_id, o.ranking_id, o.keep, sum(count(*)) OVER () AS found
+		FROM (SELECT v.counter_id, v.ranking_id, coalesce(b.keep_versions, '0') AS keep
+			  FROM lb.version v
+			  LEFT JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+			  LEFT JOIN lb.board b ON b.board_id = r.board_id
+			  WHERE v.owes AND v.made_at < clock_timestamp() - coalesce(b.keep_versions, '0')
+			  ORDER BY v.made_at LIMIT portion) AS o
+		GROUP BY o.counter_id, o.ranking_id, o.keep
+	LOOP
+		found := due.found;
+		IF clock_timestamp() > until THEN
+			more := true;
+			RETURN;
+		END IF;
+		SELECT max(v.version) INTO before FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+			AND v.owes AND v.made_at < clock_timestamp() - due.keep;
+		CONTINUE WHEN before IS NULL;	/* another one has done it */
+		DELETE FROM lb.page p
+			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+				   AND v.version <= before AND v.owes) s
+			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
+		DELETE FROM lb.moved m
+			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= before;
+		DELETE FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < before;
+		UPDATE lb.version v SET owes = false, superseded = NULL
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = before;
+		collected := collected + 1;
+	END LOOP;
+	more := found >= portion;
+END
+$$;
+
+/* All of it at once. */
 CREATE FUNCTION lb._collect() RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	due record;
+	part record;
 	collected bigint := 0;
 BEGIN
-	FOR due IN
-		SELECT v.counter_id, v.ranking_id, max(v.version) AS version
-		FROM lb.version v
-		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
-		JOIN lb.board b ON b.board_id = r.board_id
-		WHERE v.owes AND v.made_at < clock_timestamp() - b.keep_versions
-		GROUP BY v.counter_id, v.ranking_id
 	LOOP
-		DELETE FROM lb.page p
-			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
-				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-				   AND v.version <= due.version AND v.owes) s
-			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
-		DELETE FROM lb.moved m
-			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= due.version;
-		DELETE FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < due.version;
-		UPDATE lb.version v SET owes = false, superseded = NULL
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
-		collected := collected + 1;
+		SELECT * INTO part FROM lb._collect_some('1 hour');
+		collected := collected + part.collected;
+		EXIT WHEN NOT part.more;
 	END LOOP;
-
-	/* of a counter's buckets nobody asks for a version but the newest */
-	DELETE FROM lb.version v
-		USING (SELECT o.counter_id, max(o.version) AS version FROM lb.version o
-			   WHERE o.owes AND o.ranking_id = 0 GROUP BY o.counter_id) n
-		WHERE v.counter_id = n.counter_id AND v.ranking_id = 0 AND v.version < n.version;
-	UPDATE lb.version v SET owes = false WHERE v.owes AND v.ranking_id = 0;
 	RETURN collected;
 END
 $$;
 
 /*
- * The household of the loop: partitions a week ahead, old versions and old rounds away.
- * Of these one each quarter of an hour stays, the grain of the world's window
- * boundaries, to say from which round on a window that nobody opened was new.
+ * Old rounds.  One each quarter of an hour stays, the grain of the world's
+ * window boundaries, to say from which round on a window that nobody opened
+ * was new.
  */
-CREATE FUNCTION lb._tidy() RETURNS void
+CREATE FUNCTION lb._thin_rounds() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	AS $$
+BEGIN
+	DELETE FROM lb.round r
+		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+			   FROM lb.round o
+			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+			   AND o.as_of > clock_timestamp() - interval '7 days'
+			   GROUP BY 1 HAVING count(*) > 1) AS kept
+		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+		AND r.as_of < clock_timestamp() - interval '1 hour'
+		AND r.number <> kept.number
+		AND r.number < (SELECT max(n.number) FROM lb.round n);
+END
+$$;
+
+/* Partitions a week ahead, unless somebody is in the way: the next call tries again, and the default partition serves until then. */
+CREATE FUNCTION lb._partitions_ahead() RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	SET timezone = 'UTC'
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
+	IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+		AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
+		AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
+		PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+	END IF;
+EXCEPTION WHEN lock_not_available OR check_violation THEN
+	NULL;	/* busy, or just now an event of such a day */
+END
+$$;
+
+/* The household of the loop; true if it did not finish. */
+CREATE FUNCTION lb._tidy() RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '200ms'
+	AS $$
+DECLARE
+	more boolean := false;
+BEGIN
 	BEGIN
-		PERFORM lb._collect();
-		DELETE FROM lb.round r
-			USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
-				   FROM lb.round o
-				   WHERE o.as_of < clock_timestamp() - interval '1 hour'
-				   AND o.as_of > clock_timestamp() - interval '7 days'
-				   GROUP BY 1 HAVING count(*) > 1) AS kept
-			WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
-			AND r.as_of < clock_timestamp() - interval '1 hour'
-			AND r.number <> kept.number
-			AND r.number < (SELECT max(n.number) FROM lb.round n);
+		more := (lb._collect_some('100 milliseconds')).more;
+		PERFORM lb._thin_rounds();
 	EXCEPTION WHEN lock_not_available THEN
 		NULL;	/* somebody drops a board, or another loop tidies: next time */
 	END;
 	/* last, for submitters wait from the moment that it locks the default partition */
-	BEGIN
-		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
-			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
-			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
-		END IF;
-	EXCEPTION WHEN lock_not_available OR check_violation THEN
-		NULL;	/* busy, or just now an event of such a day: the next minute tries again; the default partition serves until then */
-	END;
+	PERFORM lb._partitions_ahead();
+	RETURN more;
 END
 $$;
 
@@ -2178,10 +2330,10 @@ END
 $$;
 
 /*
- * Is a ranking what its parts say?  Its tree against itself, against the
- * standings sorted by plain SQL, and the standings against the buckets.
+ * Is a ranking what its parts say?  Its tree against itself, and against the
+ * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -2231,24 +2383,50 @@ BEGIN
 		END IF;
 	END IF;
 
-	SELECT * INTO w FROM lb._board_window(b, r);
-	IF w.span IS NULL THEN
-		RETURN;		/* no buckets are left that say what the window holds */
-	END IF;
-	SELECT count(*) INTO wrong FROM
-		(SELECT u.member,
-				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
-					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
-		 FROM lb.bucket u
-		 WHERE u.counter_id = r.counter_id AND u.span = w.span AND u.opens >= w.opens AND u.opens < w.closes
-		 AND u.late & (1 << w.late_bit) = 0
-		 GROUP BY u.member) u
-		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
-				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
-		WHERE s.value IS DISTINCT FROM u.value;
-	IF wrong > 0 THEN
-		RETURN NEXT format('%s standings differ from the buckets of the window', wrong);
-	END IF;
+END
+$$;
+
+/*
+ * The standings of all of a board's rankings against the buckets of their
+ * windows, which are read once: each instant at which buckets open belongs to
+ * at most one of the windows.  Of a window whose buckets are gone nothing is
+ * said.
+ */
+CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH covered AS MATERIALIZED (
+		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
+		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL),
+	instant AS (
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
+	placed AS MATERIALIZED (
+		SELECT i.span, i.opens, c.ranking_id, c.late_bit
+		FROM instant i
+		CROSS JOIN LATERAL (
+			SELECT k.ranking_id FROM lb.ranking k
+			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
+			ORDER BY k.opens DESC LIMIT 1) r
+		JOIN covered c ON c.ranking_id = r.ranking_id
+		WHERE i.span = c.span AND i.opens >= c.opens AND i.opens < c.closes),
+	due AS (
+		SELECT p.ranking_id, u.member,
+			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
+		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
+		GROUP BY p.ranking_id, u.member),
+	standing AS (
+		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
+		FROM covered c JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = c.ranking_id)
+	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
+	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
+	WHERE s.value IS DISTINCT FROM d.value
+	GROUP BY 1;
 END
 $$;
 
@@ -2343,9 +2521,14 @@ BEGIN
 				FROM lb._scope_problems(b, r) p;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
+	RETURN QUERY
+		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
+		FROM lb._standing_problems(b, op) p
+		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
+		ORDER BY k.opens;
 
 	/* a member's days hold what the buckets inside them do */
 	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since
@@ -2367,6 +2550,476 @@ CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
 'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window, the counter''s days against the buckets inside them; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+/* The windows of a board, a member's history, the log itself. */
+CREATE FUNCTION @extschema@.lb_windows(board text, n integer DEFAULT 10, scope text DEFAULT '',
+		OUT label text, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz, OUT state text,
+		OUT population bigint)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_windows';
+COMMENT ON FUNCTION @extschema@.lb_windows(text, integer, text) IS
+'The newest n (1 to 1,000) windows of a board, newest first: the current one, and those that somebody has been in. label: 2026-W48, 2026-12-01, 2026-12, 2026, for an hour 2026-12-01 13:00 in the tenant''s zone, with its offset where that hour comes twice; all, or the rolling period, for a board that has one window. opens, closes and settles are infinite where there is no end; any instant from opens up to closes is an "at" for the other functions. Costs two look-ups a window. 42704 for an unknown board, 22023 for another n, or a scope of a board that has none.';
+
+CREATE FUNCTION @extschema@.lb_next_reset(board text) RETURNS timestamptz
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_next_reset';
+COMMENT ON FUNCTION @extschema@.lb_next_reset(text) IS
+'When the board''s current window closes and the next one opens; for a rolling board, when it moves on by its next minute, hour or day; NULL for period all, which never does. Costs no look-up beyond the board''s definition. 42704 for an unknown board.';
+
+CREATE FUNCTION @extschema@.lb_series(counter text, member text, step interval, from_time timestamptz,
+		to_time timestamptz, OUT opens timestamptz, OUT value bigint)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_series';
+COMMENT ON FUNCTION @extschema@.lb_series(text, text, interval, timestamptz, timestamptz) IS
+'What a member had in each calendar window of the length "step" (1 hour, 1 day, 1 week, 1 month or 1 year, in the tenant''s zone), from the one that from_time falls into up to the last that opens before to_time: opens, and value as lb_value() gives it for that window, late events left out. A window without events has 0 for a sum and NULL otherwise; a sum that does not fit bigint is NULL. Costs one row of the member''s an hour or day with events. 42704 for an unknown counter; 22023 for a NULL, another step, an infinite instant or more than 10,000 windows.';
+
+/* A counter's id, of the live one before a retired one; 42704 for none. */
+CREATE FUNCTION lb._logged_counter_id(counter text) RETURNS bigint
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	parsed text[] := lb._parse_name(counter, 'counter');
+	id bigint;
+BEGIN
+	SELECT c.counter_id INTO id FROM lb.counter c JOIN lb.tenant t ON t.tenant_id = c.tenant_id
+		WHERE t.tenant = parsed[1] AND c.counter = parsed[2]
+		ORDER BY c.retired_at DESC NULLS FIRST LIMIT 1;
+	RETURN coalesce(id, lb._counter_id(counter));
+END
+$$;
+
+/*
+ * The newest rows of the log, partition by partition from the newest on, until
+ * there are enough; the default partition may hold rows of any time.
+ */
+CREATE FUNCTION lb._newest_events(id bigint, member text, key text, since timestamptz, n integer)
+	RETURNS SETOF lb.event
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	look CONSTANT text := 'SELECT coalesce(array_agg(s.e), ''{}'') FROM (SELECT ROW(e.*)::lb.event AS e FROM lb.%I e '
+		'WHERE e.counter_id = $1 AND ($2 IS NULL OR e.member = $2) AND ($3 IS NULL OR e.key = $3) '
+		'AND ($4 IS NULL OR e.ingest_time >= $4) ORDER BY e.ingest_time DESC, e.event_id DESC LIMIT $5) s';
+	part record;
+	held lb.event[] := '{}';
+	more lb.event[];
+BEGIN
+	FOR part IN
+		SELECT c.relname, p.closes
+		FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+		LEFT JOIN lb._partitions() p ON p.partition = c.oid
+		WHERE i.inhparent = 'lb.event'::regclass
+		ORDER BY p.closes DESC NULLS FIRST
+	LOOP
+		EXIT WHEN part.closes <= since
+			OR (SELECT count(*) FROM unnest(held) h WHERE h.ingest_time >= part.closes) >= n;
+		BEGIN
+			EXECUTE format(look, part.relname) INTO more USING id, member, key, since, n;
+			held := held || more;
+		EXCEPTION WHEN undefined_table THEN
+			NULL;	/* dropped just now */
+		END;
+	END LOOP;
+	RETURN QUERY SELECT * FROM unnest(held) h ORDER BY h.ingest_time DESC, h.event_id DESC LIMIT n;
+END
+$$;
+
+CREATE FUNCTION lb._events(counter text, of_member text, of_key text, since timestamptz, n integer)
+	RETURNS TABLE (event_id bigint, member text, delta bigint, actor text, key text, event_time timestamptz,
+		ingest_time timestamptz, kind text, source text, counted boolean)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	id bigint := lb._logged_counter_id(counter);
+	most integer := coalesce(n, 100);
+	own integer := (SELECT h.origin FROM lb.home h, pg_control_system() c WHERE h.system_identifier = c.system_identifier);
+	newest pg_snapshot := (SELECT r.snapshot FROM lb.round r ORDER BY r.number DESC LIMIT 1);
+BEGIN
+	IF most NOT BETWEEN 1 AND 1000 THEN
+		RAISE EXCEPTION '"n" is between 1 and 1000'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Ask for further rows in further calls.';
+	END IF;
+	RETURN QUERY
+	SELECT e.event_id, e.member, e.delta, e.actor, e.key, e.event_time, e.ingest_time,
+		CASE e.kind WHEN 'h' THEN 'history' ELSE 'event' END, e.source,
+		/* numbers of transactions mean something in their own cluster only; others are counted as a whole */
+		CASE WHEN e.origin = own THEN coalesce(pg_visible_in_snapshot(e.xid, newest), false)
+			 ELSE EXISTS (SELECT FROM lb.adopted a WHERE a.origin = e.origin) END
+	FROM lb._newest_events(id, of_member, of_key, since, most) e
+	ORDER BY e.ingest_time DESC, e.event_id DESC;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_events(counter text, member text DEFAULT NULL, key text DEFAULT NULL,
+		since timestamptz DEFAULT NULL, n integer DEFAULT 100,
+		OUT event_id bigint, OUT member text, OUT delta bigint, OUT actor text, OUT key text,
+		OUT event_time timestamptz, OUT ingest_time timestamptz, OUT kind text, OUT source text, OUT counted boolean)
+	RETURNS SETOF record
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_events(text, text, text, timestamptz, integer) IS
+'The newest n (1 to 1,000) events of a counter in the log, live or retired, the last to come in first: of one member, of one key, or that came in (ingest_time) at "since" or later. kind: event, or history for lb_backfill(). counted: whether the boards this call sees have it. Days are searched from the newest on until there are n events: with a key one look a day, with a member the member''s events of those days, with neither the whole log of those days. 42704 for an unknown counter, 22023 for another n.';
+/*
+ * What is to be done once a day, in steps that maintain.c commits one by one.
+ * A step that finds somebody in its way lets it be: the next call goes on.
+ */
+CREATE TABLE lb.maintenance (
+	started_at timestamptz PRIMARY KEY,
+	finished_at timestamptz NOT NULL,
+	collected bigint NOT NULL,
+	expired bigint NOT NULL,
+	archived text[] NOT NULL,
+	dropped text[] NOT NULL,
+	left_over text[] NOT NULL
+);
+COMMENT ON TABLE lb.maintenance IS
+'One row a finished call of lb_maintain(), of which a hundred stay: rankings collected, rows of expired buckets deleted, partitions moved and dropped, and those that somebody was in the way of. Not dumped.';
+
+/* Check the arguments as a whole, before anything is done. */
+CREATE FUNCTION lb._check_maintain(hot interval, archive interval, archive_tablespace name, drop_partitions text[])
+	RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	argument text;
+	span interval;
+	dropping text;
+	reason text;
+BEGIN
+	FOR argument, span IN VALUES ('hot', hot), ('archive', archive) LOOP
+		IF span IS NULL OR span < interval '1 day' OR span > interval '1000 years' THEN
+			RAISE EXCEPTION 'argument "%" is an invalid span of time', argument
+				USING ERRCODE = 'invalid_parameter_value',
+					  HINT = 'Give a day or more, for example ''90 days''.';
+		END IF;
+	END LOOP;
+	IF archive_tablespace = 'pg_global' THEN
+		RAISE EXCEPTION 'no partition can lie in the tablespace "%"', archive_tablespace
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Make one with CREATE TABLESPACE.';
+	END IF;
+	IF NOT EXISTS (SELECT FROM pg_tablespace t WHERE t.spcname = archive_tablespace) AND archive_tablespace IS NOT NULL THEN
+		RAISE EXCEPTION 'tablespace "%" does not exist', archive_tablespace
+			USING ERRCODE = 'undefined_object', HINT = 'Make it with CREATE TABLESPACE; pg_tablespace lists them.';
+	END IF;
+	IF EXISTS (SELECT FROM unnest(drop_partitions) AS d WHERE d IS NULL) THEN
+		RAISE EXCEPTION 'argument "drop_partitions" has a null element'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out.';
+	END IF;
+	FOREACH dropping IN ARRAY coalesce(drop_partitions, '{}') LOOP
+		reason := lb._why_kept(dropping, archive);
+		IF reason IS NOT NULL THEN
+			RAISE EXCEPTION 'partition "%" cannot be dropped', dropping
+				USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = reason,
+					  HINT = 'It can be moved to another tablespace instead; nothing was dropped.';
+		END IF;
+	END LOOP;
+END
+$$;
+
+/* The partition of that name; one that lb_maintain() dropped before is NULL, an unknown one 42704. */
+CREATE FUNCTION lb._named_partition(partition text, OUT relid regclass, OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	bare text := regexp_replace(partition, '^lb\.', '');
+BEGIN
+	SELECT p.partition, p.opens, p.closes INTO relid, opens, closes
+		FROM lb._partitions() p JOIN pg_class c ON c.oid = p.partition WHERE c.relname = bare;
+	IF relid IS NULL AND NOT EXISTS (SELECT FROM lb.dropped d WHERE d.partition = bare) THEN
+		RAISE EXCEPTION 'the log has no partition "%"', partition
+			USING ERRCODE = 'undefined_object', HINT = 'lb.log_partition lists them.';
+	END IF;
+END
+$$;
+
+/* Whatever came in before is counted, and no round looks for more there. */
+CREATE FUNCTION lb._counted_before() RETURNS timestamptz
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	counted timestamptz;
+BEGIN
+	IF lb._lacks_indexes() OR EXISTS (
+		SELECT FROM lb.origin o
+		WHERE NOT EXISTS (SELECT FROM lb.adopted a WHERE a.origin = o.origin)
+		AND NOT EXISTS (SELECT FROM lb.home h, pg_control_system() c
+						WHERE h.origin = o.origin AND h.system_identifier = c.system_identifier)) THEN
+		RETURN '-infinity';	/* a restore, whose log will be counted as a whole */
+	END IF;
+	/* rounds look a day back, for clocks that were set back (news.c) */
+	SELECT r.floor - interval '1 day' INTO counted FROM lb.round r WHERE isfinite(r.floor) ORDER BY r.number DESC LIMIT 1;
+	RETURN coalesce(counted, '-infinity');
+END
+$$;
+
+/* What a partition holds, counter by counter, as lb.dropped will say it. */
+CREATE FUNCTION lb._contents(partition regclass, opens timestamptz, closes timestamptz) RETURNS SETOF lb.dropped
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY EXECUTE format(
+		'SELECT coalesce(e.counter_id, 0), %L::text, $1, $2, count(e.counter_id), coalesce(min(e.event_time), $1), '
+		'coalesce(max(e.event_time), $1), clock_timestamp(), session_user::text '
+		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id',
+		(SELECT c.relname FROM pg_class c WHERE c.oid = partition), partition)
+		USING opens, closes;
+END
+$$;
+
+/*
+ * Why does a live projection need what one counter has in a partition?  NULL if
+ * none does.  A board needs the events of every window that can still change,
+ * or that has no end: they are what it would be built from anew.
+ */
+CREATE FUNCTION lb._needed_by(held lb.dropped, floor timestamptz) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	c record;
+	b record;
+	ends timestamptz;
+BEGIN
+	SELECT d.* INTO c FROM lb._counters() d WHERE d.counter_id = held.counter_id AND d.retired_at IS NULL;
+	IF NOT FOUND THEN
+		RETURN NULL;
+	END IF;
+	IF held.closes > floor - greatest(c.idempotency, c.max_age + c.max_skew) THEN
+		RETURN format('Counter "%s" recognises retries of its events for %s.', c.counter, greatest(c.idempotency, c.max_age + c.max_skew));
+	END IF;
+	FOR b IN SELECT * FROM lb.board d WHERE d.counter_id = held.counter_id ORDER BY d.board LOOP
+		IF b.period = 'all' THEN
+			RETURN format('Board "%s" counts the events of all time.', b.board);
+		ELSIF b.period LIKE 'last %' THEN
+			/* one unit more than it covers, and a day for the zone */
+			ends := held.last_event + substr(b.period, 6)::interval + interval '2 days';
+		ELSE
+			ends := (lb._window(b.period, held.last_event, c.timezone)).closes
+				+ b.starts + coalesce(b.lateness, c.lateness);
+		END IF;
+		IF ends >= floor THEN
+			RETURN format('Board "%s" counts its events in a window that is not settled.', b.board);
+		END IF;
+	END LOOP;
+	RETURN NULL;
+END
+$$;
+
+/* Why must the partition of that name stay?  NULL if it need not, or is gone. */
+CREATE FUNCTION lb._why_kept(partition text, archive interval) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	p record;
+	held lb.dropped;
+	counted timestamptz := lb._counted_before();
+	reason text;
+BEGIN
+	SELECT * INTO p FROM lb._named_partition(partition);
+	IF p.relid IS NULL THEN
+		RETURN NULL;
+	ELSIF p.closes > clock_timestamp() - archive THEN
+		RETURN format('It is younger than "archive", %s.', archive);
+	ELSIF p.closes > counted THEN
+		RETURN 'Its events may not all be counted yet.';
+	END IF;
+	FOR held IN SELECT * FROM lb._contents(p.relid, p.opens, p.closes) LOOP
+		reason := lb._needed_by(held, counted);
+		EXIT WHEN reason IS NOT NULL;
+	END LOOP;
+	RETURN reason;
+END
+$$;
+
+/*
+ * Drop a partition: dropped, gone (before this call), or busy.  What it holds
+ * is read before anybody is made to wait; that no board needs it is decided
+ * while rounds and makers of boards do.
+ */
+CREATE FUNCTION lb._drop_partition(partition text, archive interval) RETURNS text
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '100ms'
+	AS $$
+DECLARE
+	p record;
+	held lb.dropped[];
+	one lb.dropped;
+	reason text;
+BEGIN
+	SELECT * INTO p FROM lb._named_partition(partition);
+	IF p.relid IS NULL THEN
+		RETURN 'gone';
+	END IF;
+	SELECT array_agg(h) INTO held FROM lb._contents(p.relid, p.opens, p.closes) h;
+	BEGIN
+		PERFORM lb._lock_rounds('dropping a partition');
+		FOREACH one IN ARRAY held LOOP
+			reason := lb._needed_by(one, lb._counted_before());
+			IF p.closes > clock_timestamp() - archive OR reason IS NOT NULL THEN
+				RAISE EXCEPTION 'partition "%" cannot be dropped', partition
+					USING ERRCODE = 'object_not_in_prerequisite_state',
+						  DETAIL = coalesce(reason, 'It is too young.'),
+						  HINT = 'It can be moved to another tablespace instead.';
+			END IF;
+		END LOOP;
+		INSERT INTO lb.dropped SELECT * FROM unnest(held);
+		EXECUTE format('DROP TABLE %s', p.relid);
+	EXCEPTION WHEN lock_not_available THEN
+		RETURN 'busy';
+	END;
+	RETURN 'dropped';
+END
+$$;
+
+/*
+ * While the default partition holds rows, attaching another reads it, to see
+ * that none of them belongs there.  A constraint spares it that, made and
+ * checked beforehand, in two transactions that keep nobody waiting.
+ */
+CREATE FUNCTION lb._guard_default(opens timestamptz, closes timestamptz, validate boolean) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	SET lock_timeout = '100ms'
+	AS $$
+DECLARE
+	guard text := 'elsewhere_' || to_char(opens, 'YYYYMMDD');
+BEGIN
+	IF NOT EXISTS (SELECT FROM lb.event_default) THEN
+		RETURN true;
+	ELSIF validate THEN
+		EXECUTE format('ALTER TABLE lb.event_default VALIDATE CONSTRAINT %I', guard);
+	ELSIF NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = 'lb.event_default'::regclass AND c.conname = guard) THEN
+		EXECUTE format('ALTER TABLE lb.event_default ADD CONSTRAINT %I CHECK (ingest_time < %L OR ingest_time >= %L) NOT VALID',
+					   guard, opens, closes);
+	END IF;
+	RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+	RETURN false;
+END
+$$;
+
+/* The next partition that is to be moved: the oldest, after the one given. */
+CREATE FUNCTION lb._next_to_archive(hot interval, archive_tablespace name, beyond timestamptz,
+		OUT partition text, OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	SELECT l.partition, l.opens, l.closes INTO partition, opens, closes
+		FROM lb.log_partition l
+		WHERE l.closes <= clock_timestamp() - hot AND l.closes <= lb._counted_before()
+		AND l.tablespace <> archive_tablespace AND l.opens > beyond
+		ORDER BY l.opens LIMIT 1;
+END
+$$;
+
+/* Put the copy into the place of the partition: an instant, for which everybody waits. */
+CREATE FUNCTION lb._swap_partition(partition text, copy text, opens timestamptz, closes timestamptz) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	SET lock_timeout = '100ms'
+	AS $$
+DECLARE
+	part text;
+BEGIN
+	/* a round that has its snapshot would not see the copied rows */
+	PERFORM lb._lock_rounds('moving a partition');
+	LOCK TABLE ONLY lb.event IN ACCESS EXCLUSIVE MODE;
+	EXECUTE format('ALTER TABLE lb.event DETACH PARTITION lb.%I', partition);
+	EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)', copy, opens, closes);
+	EXECUTE format('DROP TABLE lb.%I', partition);
+	EXECUTE format('ALTER TABLE lb.%I DROP CONSTRAINT moving', copy);
+	EXECUTE format('ALTER TABLE lb.%I RENAME TO %I', copy, partition);
+	FOREACH part IN ARRAY ARRAY['_key', '_xid', '_member'] LOOP
+		EXECUTE format('ALTER INDEX lb.%I RENAME TO %I', copy || part, partition || part);
+	END LOOP;
+	EXECUTE format('ALTER TABLE lb.event_default DROP CONSTRAINT IF EXISTS %I', 'elsewhere_' || to_char(opens, 'YYYYMMDD'));
+	RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+	RETURN false;
+END
+$$;
+
+/*
+ * Move a partition to another tablespace.  ALTER TABLE … SET TABLESPACE would
+ * lock it for as long as the copying takes, and submissions look into it for
+ * their keys; so it is copied beside, and the copy takes its place.  What is
+ * copied gets no row any more: its days are over, and whoever could still add
+ * one holds a lock that this one waits for.
+ */
+CREATE FUNCTION lb._archive_partition(partition text, opens timestamptz, closes timestamptz, archive_tablespace name)
+	RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET client_min_messages = 'warning'
+	SET timezone = 'UTC'
+	SET lock_timeout = '100ms'
+	AS $$
+DECLARE
+	copy text := partition || '_copy';
+BEGIN
+	EXECUTE format('LOCK TABLE lb.%I IN SHARE MODE', partition);
+	PERFORM lb._create_partition(copy, archive_tablespace);
+	EXECUTE format('ALTER TABLE lb.%I ADD CONSTRAINT moving CHECK (ingest_time >= %L AND ingest_time < %L)', copy, opens, closes);
+	EXECUTE format('INSERT INTO lb.%I SELECT * FROM lb.%I', copy, partition);
+	PERFORM lb._index_partition(copy, archive_tablespace);
+	FOR attempt IN 1 .. 50 LOOP
+		IF lb._swap_partition(partition, copy, opens, closes) THEN
+			RETURN true;
+		END IF;
+		PERFORM pg_sleep(0.2);
+	END LOOP;
+	EXECUTE format('DROP TABLE lb.%I', copy);
+	RETURN false;
+EXCEPTION WHEN lock_not_available THEN
+	RETURN false;
+END
+$$;
+
+/* A second's worth of what the loop collects too; who is first does it. */
+CREATE FUNCTION lb._maintain_versions(OUT collected bigint, OUT more boolean)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '200ms'
+	AS $$
+BEGIN
+	SELECT * INTO collected, more FROM lb._collect_some('1 second');
+	IF NOT more THEN
+		PERFORM lb._thin_rounds();
+	END IF;
+EXCEPTION WHEN lock_not_available THEN
+	collected := 0;
+	more := false;
+END
+$$;
+
+CREATE FUNCTION lb._finish_maintenance(started_at timestamptz, collected bigint, expired bigint, archived text[],
+		dropped text[], left_over text[]) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	INSERT INTO lb.maintenance
+		VALUES (started_at, clock_timestamp(), collected, expired, archived, dropped, left_over);
+	DELETE FROM lb.maintenance m WHERE m.started_at <
+		(SELECT n.started_at FROM lb.maintenance n ORDER BY n.started_at DESC OFFSET 99 LIMIT 1);
+END
+$$;
+
+CREATE PROCEDURE @extschema@.lb_maintain(hot interval DEFAULT '90 days', archive interval DEFAULT '13 months',
+		archive_tablespace name DEFAULT NULL, drop_partitions text[] DEFAULT NULL)
+	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_maintain';
+COMMENT ON PROCEDURE @extschema@.lb_maintain(interval, interval, name, text[]) IS
+'What is to be done once a day; lb_schedule() does. Makes log partitions ahead, collects versions that nobody may ask for any more, thins old rounds. With archive_tablespace, moves log partitions older than "hot" there. With drop_partitions, drops the partitions named (see lb.log_partition), if they are older than "archive" and no board needs their events: 55000 says which does; one that was dropped before is passed over. Each step commits by itself; a call that was cut off, or found somebody in its way (a WARNING says so), is simply repeated. Submissions wait for an instant at most, reads of the log too. Does nothing on a standby, and while another call is under way. 25001 inside a transaction or unless READ COMMITTED, 22023 for a span under a day, 42704 for an unknown tablespace or partition. NULL is the default.';
 /*
  * Thin glue to pg_cron, which lives in one database of a cluster and starts
  * jobs no more often than every minute before its version 1.5.  The job is
@@ -2382,7 +3035,7 @@ BEGIN
 	IF to_regclass('cron.job') IS NOT NULL THEN
 		RETURN QUERY EXECUTE
 			'SELECT j.jobid, j.jobname::text, j.schedule, j.command, j.active FROM cron.job j '
-			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_history'') AND j.database = current_database()';
+			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_maintain'', ''leaderboard_history'') AND j.database = current_database()';
 	END IF;
 END
 $$;
@@ -2398,6 +3051,15 @@ CREATE FUNCTION lb._cron_command() RETURNS text
 	AS $$
 BEGIN
 	RETURN format('CALL %I.lb_refresh_loop(interval ''61 seconds'', interval ''250 milliseconds'')', '@extschema@');
+END
+$$;
+
+CREATE FUNCTION lb._cron_maintenance() RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN format('CALL %I.lb_maintain(interval ''90 days'', interval ''13 months'', NULL::name, NULL::text[])', '@extschema@');
 END
 $$;
 
@@ -2449,6 +3111,7 @@ CREATE FUNCTION lb._schedule() RETURNS void
 BEGIN
 	PERFORM lb._require_cron();
 	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', lb._cron_command());
+	PERFORM cron.schedule('leaderboard_maintain', '19 3 * * *', lb._cron_maintenance());
 	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
 END
 $$;
@@ -2497,6 +3160,8 @@ DECLARE
 	since timestamptz;
 	jobs bigint;
 	days integer;
+	overdue bigint;
+	maintained timestamptz;
 	poisoned bigint;
 	waiting text;
 	bare boolean;
@@ -2538,6 +3203,27 @@ BEGIN
 		format('the log has partitions for %s days to come', days),
 		CASE WHEN days < 2 THEN 'lb_refresh_loop() makes them; until then the default partition takes the events, and none is lost.' END;
 
+	SELECT count(*) INTO overdue FROM (
+		SELECT FROM lb.version v
+		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+		JOIN lb.board b ON b.board_id = r.board_id
+		WHERE v.owes AND v.made_at < now - b.keep_versions - interval '15 minutes'
+		LIMIT 1000) late;
+	RETURN QUERY SELECT 'collection', overdue = 0,
+		CASE WHEN overdue = 0 THEN 'old versions are collected in time'
+			 ELSE format('%s%s old versions have been waiting to be collected for 15 minutes and more',
+						 CASE WHEN overdue = 1000 THEN 'at least ' END, overdue) END,
+		CASE WHEN overdue > 0 THEN 'lb_refresh_loop() and lb_maintain() collect them; lb_refresh() alone does not.' END;
+
+	SELECT max(m.finished_at) INTO maintained FROM lb.maintenance m;
+	/* no wonder, in the first days of a new installation */
+	RETURN QUERY SELECT 'maintenance', coalesce(maintained > now - interval '2 days',
+			NOT EXISTS (SELECT FROM lb.round r WHERE r.as_of < now - interval '2 days')),
+		CASE WHEN maintained IS NULL THEN 'lb_maintain() has never run to its end'
+			 ELSE format('lb_maintain() last ran to its end at %s', maintained) END,
+		CASE WHEN coalesce(maintained > now - interval '2 days', false) THEN NULL
+			 ELSE 'lb_schedule() runs it every night; without pg_cron, CALL lb_maintain() once a day.' END;
+
 	SELECT count(*) INTO poisoned FROM lb.poison;
 	RETURN QUERY SELECT 'poisoned members', poisoned = 0,
 		format('%s members are off a ranking because their sum left bigint', poisoned),
@@ -2559,12 +3245,12 @@ $$;
 
 CREATE VIEW lb.health AS SELECT h.check_name, h.ok, h.detail, h.hint FROM lb._health() h;
 COMMENT ON VIEW lb.health IS
-'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
+'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, whether old versions are collected and lb_maintain() runs, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
 
 CREATE FUNCTION @extschema@.lb_schedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_schedule() IS
-'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
+'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, lb_maintain() every night at 03:19 (of pg_cron''s clock), and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
 
 CREATE FUNCTION @extschema@.lb_unschedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';

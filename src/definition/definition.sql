@@ -11,7 +11,7 @@ CREATE FUNCTION lb._board_id(board text) RETURNS bigint
 	LANGUAGE c STABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_board_id_sql';
 
-CREATE FUNCTION lb._usecs(span interval) RETURNS bigint
+CREATE FUNCTION lb._usecs(span interval, argument text DEFAULT '') RETURNS bigint
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_interval_usecs_sql';
 
@@ -176,10 +176,10 @@ BEGIN
 		RAISE EXCEPTION 'an exact counter tolerates no error'
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
 	END IF;
-	PERFORM lb._usecs(d.lateness);
+	PERFORM lb._usecs(d.lateness, 'lateness');
 	least_idempotency := greatest(interval '24 hours',
-								  make_interval(secs => (lb._usecs(d.max_age) + lb._usecs(d.max_skew)) / 1000000.0));
-	IF lb._usecs(d.idempotency) < lb._usecs(justify_hours(least_idempotency)) THEN
+								  make_interval(secs => (lb._usecs(d.max_age, 'max_age') + lb._usecs(d.max_skew, 'max_skew')) / 1000000.0));
+	IF lb._usecs(d.idempotency, 'idempotency') < lb._usecs(justify_hours(least_idempotency)) THEN
 		RAISE EXCEPTION 'idempotency % is shorter than max_age and max_skew allow', d.idempotency
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = format('Leave it out for %s, or give more.', justify_hours(least_idempotency));
@@ -229,7 +229,7 @@ CREATE FUNCTION lb._check_window(d lb.board, grain interval) RETURNS void
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	starts bigint := lb._usecs(d.starts);
+	starts bigint := lb._usecs(d.starts, 'starts');
 	shortest interval := CASE d.period WHEN 'day' THEN '1 day' WHEN 'week' THEN '7 days'
 		WHEN 'month' THEN '28 days' WHEN 'year' THEN '365 days' END;
 BEGIN
@@ -248,7 +248,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'lateness goes with the periods hour, day, week, month and year; leave it out.';
 	END IF;
-	PERFORM lb._usecs(d.lateness);
+	PERFORM lb._usecs(d.lateness, 'lateness');
 END
 $$;
 
@@ -281,11 +281,11 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'head is between 1 and 100000.';
 	END IF;
 	PERFORM @extschema@.lb_histogram_agg(v, d.buckets, d.ceiling) FROM (VALUES (0::bigint)) AS s(v);
-	IF lb._usecs(d.freshness) = 0 THEN
+	IF lb._usecs(d.freshness, 'freshness') = 0 THEN
 		RAISE EXCEPTION 'freshness must be more than nothing'
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for 5 seconds.';
 	END IF;
-	PERFORM lb._usecs(d.keep_versions);
+	PERFORM lb._usecs(d.keep_versions, 'keep_versions');
 	PERFORM lb._check_window(d, grain);
 	RETURN d;
 END

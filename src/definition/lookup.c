@@ -64,10 +64,10 @@ lb_parse_name(const char *name, const char *what)
 
 /*
  * A span of a definition in microseconds; a day is 24 hours.  Months have no
- * fixed length and negative spans no meaning.
+ * fixed length and negative spans no meaning.  The error names the argument.
  */
 int64
-lb_interval_usecs(const Interval *interval)
+lb_span_usecs(const Interval *interval, const char *argument)
 {
 	int64		days;
 	int64		result;
@@ -78,10 +78,17 @@ lb_interval_usecs(const Interval *interval)
 		result < 0 || result > INT64CONST(36525) * USECS_PER_DAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid span of time"),
+				 *argument == '\0' ? errmsg("invalid span of time") :
+				 errmsg("argument \"%s\" is an invalid span of time", argument),
 				 errdetail("A span is between 0 and 36525 days, in days or smaller units."),
 				 errhint("Write for example '30 days' instead of '1 month'.")));
 	return result;
+}
+
+int64
+lb_interval_usecs(const Interval *interval)
+{
+	return lb_span_usecs(interval, "");
 }
 
 static LbOperator
@@ -456,9 +463,10 @@ lb_board_id_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(board.board_id);
 }
 
-/* lb._usecs(span): the span in microseconds, or 22023. */
+/* lb._usecs(span, argument): the span in microseconds, or 22023. */
 Datum
 lb_interval_usecs_sql(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(lb_interval_usecs(PG_GETARG_INTERVAL_P(0)));
+	PG_RETURN_INT64(lb_span_usecs(PG_GETARG_INTERVAL_P(0),
+								  text_to_cstring(PG_GETARG_TEXT_PP(1))));
 }

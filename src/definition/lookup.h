@@ -84,6 +84,7 @@ typedef struct LbName
 extern bool lb_try_parse_name(const char *name, LbName *parsed);
 extern LbName lb_parse_name(const char *name, const char *what);
 extern int64 lb_interval_usecs(const Interval *interval);
+extern int64 lb_span_usecs(const Interval *interval, const char *argument);
 
 /* These read the definitions through SPI; the caller is connected. */
 extern bool lb_find_counter(const LbName *name, LbCounter *counter);

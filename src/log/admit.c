@@ -181,15 +181,15 @@ claim_leaders(const LbCounter *counter, LbEvent *events, int n,
 	LbEvent   **fresh = palloc(nleaders * sizeof(LbEvent *));
 	int		   *index = palloc(nleaders * sizeof(int));
 	bool	   *wanted = palloc0(n * sizeof(bool));
+	bool	   *held = palloc(nleaders * sizeof(bool));
 	Oid			sequence = lb_relation_oid("event_id_seq");
 	int			nfresh = 0;
 	LbClaims   *claims = lb_claim_begin(counter, leaders, nleaders, kind, now);
 
+	lb_claim_earlier(claims, leaders, nleaders, found, held);
 	for (int i = 0; i < nleaders; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (leaders[i]->key.data != NULL &&
-			lb_claim_earlier(claims, leaders[i], &found[i]))
+		if (held[i])
 			settle_claimed(leaders[i], &found[i]);
 		else
 		{
@@ -202,7 +202,6 @@ claim_leaders(const LbCounter *counter, LbEvent *events, int n,
 		if (wanted[i])
 			events[i].event_id = nextval_internal(sequence, false);
 
-	lb_claim_rest(claims);
 	lb_append(counter, fresh, nfresh, kind, now);
 
 	for (int i = 0; i < nfresh; i++)

@@ -6,7 +6,9 @@
  * Within a partition the unique index (counter_id, key) decides.  A key that
  * may have been claimed in an earlier partition is looked up there with a
  * dirty snapshot, which also sees what is not committed yet, and waits for
- * that transaction as a unique check does.
+ * that transaction as a unique check does.  Partitions are looked into one
+ * after the other, the newest first, for all keys of the call in their order:
+ * what is opened is opened once, and neighbouring keys meet the same pages.
  *
  * Two first submissions on both sides of midnight could still miss each
  * other, each looking before the other inserts.  Near a boundary they
@@ -86,17 +88,14 @@ lock_keys(const LbCounter *counter, LbEvent **events, int n)
 			lb_lock(LB_LOCK_KEY, counter->counter_id, part, true);
 }
 
-/* A partition that is being looked into; it stays open for the next look. */
+/* The partition that is being looked into; it stays open for the next key. */
 typedef struct Look
 {
-	Oid			relid;
 	Relation	heap;
 	Relation	index;
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 	SnapshotData dirty;
-	bool		empty;			/* when it was opened */
-	struct Look *next;
 } Look;
 
 struct LbClaims
@@ -104,10 +103,11 @@ struct LbClaims
 	const LbCounter *counter;
 	char		kind;
 	TimestampTz now;
-	Look	   *looks;
+	bool		looking;
+	Look		look;
 };
 
-/* The events are all that lb_claim_earlier() will be asked about. */
+/* The events are all that the other functions will be asked about. */
 LbClaims *
 lb_claim_begin(const LbCounter *counter, LbEvent **events, int n, char kind,
 			   TimestampTz now)
@@ -124,42 +124,44 @@ lb_claim_begin(const LbCounter *counter, LbEvent **events, int n, char kind,
 }
 
 /*
- * Let go of the partitions.  Whoever waits for another transaction may hold
- * none of them: a maker of partitions may be waiting for the default one, and
- * that other transaction behind him.
+ * Let go of the partition.  Whoever waits for another transaction may not
+ * hold it: a maker of partitions may be waiting for the default one, and that
+ * other transaction behind him.
  */
-void
-lb_claim_rest(LbClaims *claims)
+static void
+rest(LbClaims *claims)
 {
-	for (Look *look = claims->looks; look != NULL; look = look->next)
-	{
-		index_endscan(look->scan);
-		ExecDropSingleTupleTableSlot(look->slot);
-		index_close(look->index, AccessShareLock);
-		table_close(look->heap, AccessShareLock);
-	}
-	claims->looks = NULL;
+	Look	   *look = &claims->look;
+
+	if (!claims->looking)
+		return;
+	index_endscan(look->scan);
+	ExecDropSingleTupleTableSlot(look->slot);
+	index_close(look->index, AccessShareLock);
+	table_close(look->heap, AccessShareLock);
+	claims->looking = false;
 }
 
-static Look *
-open_look(LbClaims *claims, Oid relid)
+/* False if there is nothing in it, or if it is gone. */
+static bool
+begin_look(LbClaims *claims, const LbLeaf *leaf)
 {
-	Look	   *look;
+	Look	   *look = &claims->look;
 
-	for (look = claims->looks; look != NULL; look = look->next)
-		if (look->relid == relid)
-			return look;
-	look = palloc0(sizeof(Look));
-	look->relid = relid;
-	look->heap = table_open(relid, AccessShareLock);
+	look->heap = lb_leaf_open(leaf);
+	if (look->heap == NULL)
+		return false;
+	if (RelationGetNumberOfBlocks(look->heap) == 0)
+	{
+		table_close(look->heap, AccessShareLock);
+		return false;
+	}
 	look->index = index_open(lb_leaf_key_index(look->heap), AccessShareLock);
 	look->slot = table_slot_create(look->heap, NULL);
 	InitDirtySnapshot(look->dirty);
 	look->scan = lb_index_beginscan(look->heap, look->index, &look->dirty, 2);
-	look->empty = RelationGetNumberOfBlocks(look->heap) == 0;
-	look->next = claims->looks;
-	claims->looks = look;
-	return look;
+	claims->looking = true;
+	return true;
 }
 
 static LbText
@@ -210,89 +212,145 @@ look_once(Look *look, ScanKey keys, LbClaim *claim, TransactionId *wait_for)
 	return found && !TransactionIdIsValid(*wait_for);
 }
 
+/*
+ * Is the key held in that partition?  The partition need not be open, and if
+ * it was waited for somebody it is opened again.
+ */
 static bool
-look_into(LbClaims *claims, Oid relid, LbText key, LbClaim *claim)
+look_into(LbClaims *claims, const LbLeaf *leaf, LbText key, LbClaim *claim)
 {
 	Datum		datum = PointerGetDatum(cstring_to_text_with_len(key.data, key.len));
 	ScanKeyData keys[2];
-	TransactionId wait_for;
+	TransactionId wait_for = InvalidTransactionId;
+	bool		held = false;
 
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
 				Int64GetDatum(claims->counter->counter_id));
 	ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid,
 						   C_COLLATION_OID, F_TEXTEQ, datum);
-	for (;;)
+	while (claims->looking || begin_look(claims, leaf))
 	{
-		if (look_once(open_look(claims, relid), keys, claim, &wait_for))
-			return true;
+		held = look_once(&claims->look, keys, claim, &wait_for);
 		if (!TransactionIdIsValid(wait_for))
-			return false;
-		lb_claim_rest(claims);
+			break;
+		rest(claims);
 		XactLockTableWait(wait_for, NULL, NULL, XLTW_None);
 	}
+	pfree(DatumGetPointer(datum));
+	return held;
+}
+
+/*
+ * How far back every retry is recognised, whatever event_time it has: what
+ * lb_counters() reports as the counter's idempotency.
+ */
+static int64
+idempotency_span(const LbCounter *counter)
+{
+	int64		span = counter->max_age + counter->max_skew;
+
+	if (counter->idempotency >= 0)
+		return counter->idempotency;
+	return Max(span, USECS_PER_DAY);
 }
 
 /*
  * How far back a repeat of this event can have its original: it cannot have
- * been ingested before event_time - max_skew; without an event_time a retry
- * is recognised for a day.  A declared idempotency holds whatever is given.
+ * been ingested before event_time - max_skew.  Without an event_time the span
+ * of the counter decides, and so it does when it was declared.
  */
 static TimestampTz
 earliest_original(const LbCounter *counter, const LbEvent *event, char kind,
 				  TimestampTz now)
 {
-	TimestampTz earliest;
+	TimestampTz earliest = DT_NOEND;
 
 	if (kind == LB_KIND_HISTORY)
 		return DT_NOBEGIN;
 	if (event->has_event_time)
 		earliest = event->event_time - counter->max_skew;
-	else
-		earliest = now - USECS_PER_DAY;
-	if (counter->idempotency >= 0)
-		earliest = Min(earliest, now - counter->idempotency);
+	if (!event->has_event_time || counter->idempotency >= 0)
+		earliest = Min(earliest, now - idempotency_span(counter));
 	return earliest;
 }
 
+typedef struct Question
+{
+	const LbEvent *event;
+	TimestampTz from;
+	LbClaim    *claim;
+	bool	   *held;
+} Question;
+
+/* Look into one partition for every key that may be there. */
+static void
+ask_leaf(LbClaims *claims, const LbLeaf *leaf, Question *questions, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		Question   *q = &questions[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (*q->held || (!leaf->is_default && leaf->to <= q->from))
+			continue;
+		if (!claims->looking && !begin_look(claims, leaf))
+			return;
+		*q->held = look_into(claims, leaf, q->event->key, q->claim);
+	}
+	rest(claims);
+}
+
 /*
- * Is the key held in a partition other than the one that now falls into?  A
- * default partition that was empty when it was first looked at is passed by:
- * whoever fills it with keys that matter here holds their locks.
+ * Which of the keys are held in partitions other than the one that now falls
+ * into?  A partition without a row is passed by: whoever is about to fill the
+ * default one, or yesterday's, with keys that matter here holds their locks.
  */
-bool
-lb_claim_earlier(LbClaims *claims, const LbEvent *event, LbClaim *claim)
+void
+lb_claim_earlier(LbClaims *claims, LbEvent **events, int n, LbClaim *found,
+				 bool *held)
 {
 	TimestampTz now = claims->now;
-	TimestampTz from = earliest_original(claims->counter, event, claims->kind, now);
+	TimestampTz from = DT_NOEND;
 	TimestampTz to = is_near_boundary(now) ? now + BOUNDARY_MARGIN : now;
-	Oid			current = lb_leaf_for(now)->relid;
+	LbLeaf		current = *lb_leaf_for(now);
+	LbLeaf		leaf;
 	LbLeafScan	scan;
-	const LbLeaf *leaf;
+	Question   *questions = palloc(n * sizeof(Question));
+	int			asked = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		Question   *q = &questions[asked];
+
+		held[i] = false;
+		if (events[i]->key.data == NULL)
+			continue;
+		q->event = events[i];
+		q->from = earliest_original(claims->counter, events[i], claims->kind, now);
+		q->claim = &found[i];
+		q->held = &held[i];
+		from = Min(from, q->from);
+		asked++;
+	}
 
 	/* a snapshot of the whole transaction would make the insert fail */
-	if (IsolationUsesXactSnapshot() &&
-		look_into(claims, current, event->key, claim))
-		return true;
+	if (IsolationUsesXactSnapshot())
+		ask_leaf(claims, &current, questions, asked);
 
-	lb_leaf_scan_begin(&scan, from, to);
-	while ((leaf = lb_leaf_scan_next(&scan)) != NULL)
-	{
-		Oid			relid = leaf->relid;
-
-		if (relid == current ||
-			(leaf->is_default && open_look(claims, relid)->empty))
-			continue;
-		if (look_into(claims, relid, event->key, claim))
-			return true;
-	}
-	return false;
+	lb_leaf_scan_begin(&scan, from, to, true);
+	while (asked > 0 && lb_leaf_scan_next(&scan, &leaf))
+		if (leaf.relid != current.relid)
+			ask_leaf(claims, &leaf, questions, asked);
+	pfree(questions);
 }
 
 /* The event whose key kept this one out of its own partition. */
 bool
 lb_claim_current(LbClaims *claims, const LbEvent *event, LbClaim *claim)
 {
-	return look_into(claims, lb_leaf_for(claims->now)->relid, event->key, claim);
+	LbLeaf		current = *lb_leaf_for(claims->now);
+
+	return look_into(claims, &current, event->key, claim);
 }
 
 /*
@@ -307,7 +365,7 @@ lb_claim_end(LbClaims *claims)
 	TimestampTz boundary = now - since_boundary(now) + USECS_PER_DAY;
 	int64		left = boundary - now + (is_near_boundary(now) ? BOUNDARY_MARGIN : 0);
 
-	lb_claim_rest(claims);
+	rest(claims);
 	if (lb_admission_elapsed() >= left &&
 		lb_leaf_for(boundary)->relid != lb_leaf_for(now)->relid)
 		ereport(ERROR,

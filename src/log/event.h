@@ -91,11 +91,10 @@ typedef struct LbClaims LbClaims;
 
 extern LbClaims *lb_claim_begin(const LbCounter *counter, LbEvent **events,
 								int n, char kind, TimestampTz now);
-extern bool lb_claim_earlier(LbClaims *claims, const LbEvent *event,
-							 LbClaim *claim);
+extern void lb_claim_earlier(LbClaims *claims, LbEvent **events, int n,
+							 LbClaim *found, bool *held);
 extern bool lb_claim_current(LbClaims *claims, const LbEvent *event,
 							 LbClaim *claim);
-extern void lb_claim_rest(LbClaims *claims);
 extern void lb_claim_end(LbClaims *claims);
 
 /* append.c */

@@ -4,13 +4,16 @@
  *	  The partitions of lb.event, and the indexes that each has.
  *
  * The list is read from the relation cache and kept until the relation
- * changes.  It is in the order of time, the default partition last.
+ * changes.  It is in the order of time, the default partition last.  It may
+ * change in the middle of a walk, and a partition on it may be gone when it is
+ * opened: maintenance drops what nobody needs any more.
  *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_index.h"
 #include "partitioning/partbounds.h"
@@ -18,6 +21,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "definition/gate.h"
 #include "log/leaf.h"
@@ -26,6 +30,7 @@ static struct
 {
 	bool		valid;
 	bool		registered;
+	uint64		generation;		/* of the list */
 	Oid			parent;
 	int			count;
 	int			capacity;
@@ -95,6 +100,7 @@ load_leaves(void)
 		remember_leaf(desc->oids[bounds->default_index],
 					  DT_NOBEGIN, DT_NOEND, true);
 	cache.valid = true;
+	cache.generation++;
 	table_close(parent, AccessShareLock);
 }
 
@@ -126,27 +132,71 @@ lb_leaf_for(TimestampTz time)
 }
 
 void
-lb_leaf_scan_begin(LbLeafScan *scan, TimestampTz from, TimestampTz to)
+lb_leaf_scan_begin(LbLeafScan *scan, TimestampTz from, TimestampTz to,
+				   bool newest_first)
 {
-	ensure_leaves();
+	memset(scan, 0, sizeof(*scan));
 	scan->from = from;
 	scan->to = to;
-	scan->next = 0;
+	scan->newest_first = newest_first;
 }
 
-const LbLeaf *
-lb_leaf_scan_next(LbLeafScan *scan)
+/* The leaves that have bounds; the default one may follow them. */
+static int
+bounded_leaves(void)
 {
-	ensure_leaves();
-	while (scan->next < cache.count)
-	{
-		const LbLeaf *leaf = &cache.leaves[scan->next++];
+	return cache.count > 0 && cache.leaves[cache.count - 1].is_default ?
+		cache.count - 1 : cache.count;
+}
 
-		if (leaf->is_default ||
-			(leaf->to > scan->from && leaf->from <= scan->to))
-			return leaf;
+/* Find the place again in a list that has changed. */
+static void
+resume(LbLeafScan *scan)
+{
+	int			n = bounded_leaves();
+	int			i = 0;
+
+	if (!scan->begun)
+		i = scan->newest_first ? n : 0;
+	else
+		while (i < n && (scan->newest_first ? cache.leaves[i].from < scan->last :
+						 cache.leaves[i].from <= scan->last))
+			i++;
+	scan->next = scan->newest_first ? i - 1 : i;
+	scan->generation = cache.generation;
+}
+
+/* The next leaf, or false. */
+bool
+lb_leaf_scan_next(LbLeafScan *scan, LbLeaf *leaf)
+{
+	int			n;
+
+	ensure_leaves();
+	if (scan->generation != cache.generation)
+		resume(scan);
+	n = bounded_leaves();
+	while (scan->next >= 0 && scan->next < n)
+	{
+		*leaf = cache.leaves[scan->next];
+		scan->next += scan->newest_first ? -1 : 1;
+		scan->begun = true;
+		scan->last = leaf->from;
+		if (leaf->to > scan->from && leaf->from <= scan->to)
+			return true;
 	}
-	return NULL;
+	if (scan->ended || n == cache.count)
+		return false;
+	scan->ended = true;
+	*leaf = cache.leaves[n];
+	return true;
+}
+
+/* Open it for reading; NULL if it was dropped meanwhile. */
+Relation
+lb_leaf_open(const LbLeaf *leaf)
+{
+	return try_table_open(leaf->relid, AccessShareLock);
 }
 
 /* The valid index whose first column is that one and that is unique or not. */
@@ -159,13 +209,19 @@ find_index(Relation leaf, AttrNumber column, bool unique)
 
 	foreach(lc, indexes)
 	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
+											ObjectIdGetDatum(lfirst_oid(lc)));
+		Form_pg_index form;
 
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		form = (Form_pg_index) GETSTRUCT(tuple);
 		if (form->indisvalid && form->indisunique == unique &&
 			form->indkey.values[0] == column)
 			found = lfirst_oid(lc);
-		index_close(index, AccessShareLock);
+		ReleaseSysCache(tuple);
+		if (OidIsValid(found))
+			break;
 	}
 	list_free(indexes);
 	return found;
@@ -216,14 +272,16 @@ bool
 lb_log_is_restoring(void)
 {
 	LbLeafScan	scan;
-	const LbLeaf *leaf;
+	LbLeaf		leaf;
 	bool		restoring = false;
 
-	lb_leaf_scan_begin(&scan, DT_NOBEGIN, DT_NOEND);
-	while (!restoring && (leaf = lb_leaf_scan_next(&scan)) != NULL)
+	lb_leaf_scan_begin(&scan, DT_NOBEGIN, DT_NOEND, false);
+	while (!restoring && lb_leaf_scan_next(&scan, &leaf))
 	{
-		Relation	rel = table_open(leaf->relid, AccessShareLock);
+		Relation	rel = lb_leaf_open(&leaf);
 
+		if (rel == NULL)
+			continue;
 		restoring = !OidIsValid(lb_leaf_find_key_index(rel));
 		table_close(rel, AccessShareLock);
 	}

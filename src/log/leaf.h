@@ -40,18 +40,28 @@ typedef struct LbLeaf
 	bool		is_default;
 } LbLeaf;
 
-/* A walk over the partitions that can hold from <= ingest_time <= to. */
+/*
+ * A walk over the partitions that can hold from <= ingest_time <= to, in the
+ * order of time or against it, the default partition last.  Partitions may
+ * come and go meanwhile: those that stay are met once each.
+ */
 typedef struct LbLeafScan
 {
 	TimestampTz from;
 	TimestampTz to;
+	bool		newest_first;
+	bool		begun;
+	bool		ended;			/* with the default partition, if there is one */
+	TimestampTz last;			/* where the leaf met last begins */
+	uint64		generation;		/* of the list, in which the next one is at */
 	int			next;
 } LbLeafScan;
 
 extern const LbLeaf *lb_leaf_for(TimestampTz time);
 extern void lb_leaf_scan_begin(LbLeafScan *scan, TimestampTz from,
-							   TimestampTz to);
-extern const LbLeaf *lb_leaf_scan_next(LbLeafScan *scan);
+							   TimestampTz to, bool newest_first);
+extern bool lb_leaf_scan_next(LbLeafScan *scan, LbLeaf *leaf);
+extern Relation lb_leaf_open(const LbLeaf *leaf);
 
 extern Oid	lb_leaf_find_key_index(Relation leaf);
 extern Oid	lb_leaf_key_index(Relation leaf);

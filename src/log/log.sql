@@ -39,7 +39,24 @@ CREATE TABLE lb.home (
 COMMENT ON TABLE lb.home IS
 'The origin of this database in each cluster that it was in as files; not dumped, so that a restore begins a new one, in the same cluster too.';
 
+/* Exact: what the log no longer holds can be learnt from nowhere else. */
+CREATE TABLE lb.dropped (
+	counter_id bigint NOT NULL,
+	partition text NOT NULL,
+	opens timestamptz NOT NULL,
+	closes timestamptz NOT NULL,
+	events bigint NOT NULL,
+	first_event timestamptz NOT NULL,
+	last_event timestamptz NOT NULL,
+	dropped_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	dropped_by text NOT NULL,
+	PRIMARY KEY (counter_id, opens)
+);
+COMMENT ON TABLE lb.dropped IS
+'What lb_maintain() dropped from the log: one row a partition and counter with the number of events and the first and last event_time. Counter 0 stands for a partition that held nothing.';
+
 SELECT pg_catalog.pg_extension_config_dump('lb.event_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.dropped', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.origin', '');
 
 /* Append-only: on the parent, and on every partition, which the parent's trigger does not cover. */
@@ -57,18 +74,46 @@ $$;
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.event
 	FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change();
 
-/* The one place that makes a partition's indexes and guard. */
-CREATE FUNCTION lb._prepare_partition(partition text) RETURNS void
+/*
+ * A partition's table, in the tablespace given, else in that of the database:
+ * not in the default of whoever happens to make the first counter, or to call
+ * the loop.
+ */
+CREATE FUNCTION lb._create_partition(partition text, tablespace text DEFAULT '') RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
+	SET default_tablespace = ''
+	SET default_table_access_method = 'heap'
 	AS $$
 BEGIN
+	PERFORM set_config('default_tablespace', tablespace, true);
 	EXECUTE format('CREATE TABLE lb.%I (LIKE lb.event INCLUDING DEFAULTS)', partition);
+END
+$$;
+
+/* The one place that makes a partition's indexes and guard; they lie where the table does. */
+CREATE FUNCTION lb._index_partition(partition text, tablespace text DEFAULT '') RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET default_tablespace = ''
+	AS $$
+BEGIN
+	PERFORM set_config('default_tablespace', tablespace, true);
 	EXECUTE format('CREATE UNIQUE INDEX %I ON lb.%I (counter_id, key)', partition || '_key', partition);
 	EXECUTE format('CREATE INDEX %I ON lb.%I (xid)', partition || '_xid', partition);
 	EXECUTE format('CREATE INDEX %I ON lb.%I (counter_id, member, xid)', partition || '_member', partition);
 	EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON lb.%I '
 				   'FOR EACH STATEMENT EXECUTE FUNCTION lb._refuse_change()', partition);
+END
+$$;
+
+CREATE FUNCTION lb._prepare_partition(partition text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._create_partition(partition);
+	PERFORM lb._index_partition(partition);
 END
 $$;
 
@@ -88,6 +133,17 @@ BEGIN
 	ORDER BY 2;
 END
 $$;
+
+CREATE VIEW lb.log_partition AS
+	SELECT c.relname AS partition, p.opens, p.closes, coalesce(t.spcname, d.spcname) AS tablespace,
+		pg_catalog.pg_total_relation_size(c.oid) AS bytes
+	FROM lb._partitions() p
+	JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) p.partition
+	LEFT JOIN pg_catalog.pg_tablespace t ON t.oid OPERATOR(pg_catalog.=) c.reltablespace
+	JOIN pg_catalog.pg_database b ON b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	JOIN pg_catalog.pg_tablespace d ON d.oid OPERATOR(pg_catalog.=) b.dattablespace;
+COMMENT ON VIEW lb.log_partition IS
+'The partitions of the log by their names: which instants of admission each holds, where it lies, and its size with its indexes. lb_maintain() takes these names.';
 
 /* Has some partition no key index?  So it is in the middle of a restore. */
 CREATE FUNCTION lb._lacks_indexes() RETURNS boolean
@@ -184,7 +240,8 @@ CREATE FUNCTION lb._has_events(counter_id bigint) RETURNS boolean
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	RETURN EXISTS (SELECT FROM lb.event e WHERE e.counter_id = _has_events.counter_id);
+	RETURN EXISTS (SELECT FROM lb.event e WHERE e.counter_id = _has_events.counter_id)
+		OR EXISTS (SELECT FROM lb.dropped d WHERE d.counter_id = _has_events.counter_id);
 END
 $$;
 

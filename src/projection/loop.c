@@ -30,7 +30,7 @@ static int64
 span_arg(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	lb_check_not_null(fcinfo, argno, name);
-	return lb_interval_usecs(PG_GETARG_INTERVAL_P(argno));
+	return lb_span_usecs(PG_GETARG_INTERVAL_P(argno), name);
 }
 
 /*
@@ -60,20 +60,25 @@ one_round(bool own_transaction)
 		commit_without_waiting();
 }
 
-/* Old versions and rounds away, partitions ahead. */
-static void
+/* Old versions and rounds away, partitions ahead; true if there is more to do. */
+static bool
 tidy(void)
 {
 	LbGate		gate;
+	bool		isnull;
+	bool		more;
 
 	lb_gate_enter(&gate);
 	PushActiveSnapshot(GetLatestSnapshot());
 	lb_spi_connect();
 	if (SPI_execute("SELECT lb._tidy()", false, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not tidy");
+	more = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
+									  SPI_tuptable->tupdesc, 1, &isnull));
 	lb_spi_finish();
 	PopActiveSnapshot();
 	lb_gate_leave(&gate);
+	return more;
 }
 
 static void
@@ -112,9 +117,11 @@ loop(TimestampTz end, int64 every)
 		{
 			if (GetCurrentTimestamp() >= tidy_at)
 			{
-				tidy();
+				bool		more = tidy();
+
+				/* a piece at a time, with rounds between */
 				SPI_commit();
-				tidy_at = GetCurrentTimestamp() + TIDY_EVERY;
+				tidy_at = GetCurrentTimestamp() + (more ? 0 : TIDY_EVERY);
 			}
 			one_round(true);
 		}
@@ -142,10 +149,11 @@ lb_refresh_loop(PG_FUNCTION_ARGS)
 				 errhint("50 to 1000 milliseconds suit most boards.")));
 	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	/* the first transaction is as all that follow it will be */
+	lb_check_read_committed("a refresh");
 	if (atomic)
 	{
 		lb_check_can_write("refresh");
-		lb_check_read_committed("a refresh");
 		one_round(false);
 	}
 	else

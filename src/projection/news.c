@@ -103,10 +103,13 @@ index_news(Relation heap, Oid indexid, uint64 xmax, const Datum *settled,
 static LbNews
 leaf_news(const LbLeaf *leaf, uint64 xmax, const Datum *settled, int nsettled)
 {
-	Relation	heap = table_open(leaf->relid, AccessShareLock);
-	Oid			index = lb_leaf_find_xid_index(heap);
+	Relation	heap = lb_leaf_open(leaf);
+	Oid			index;
 	LbNews		news = LB_NEWS_UNKNOWN;
 
+	if (heap == NULL)
+		return LB_NO_NEWS;		/* dropped, so it was counted */
+	index = lb_leaf_find_xid_index(heap);
 	if (OidIsValid(index))
 		news = index_news(heap, index, xmax, settled, nsettled);
 	table_close(heap, AccessShareLock);
@@ -121,19 +124,60 @@ LbNews
 lb_news_exist(const LbWatermark *before, const LbWatermark *now)
 {
 	LbLeafScan	scan;
-	const LbLeaf *leaf;
+	LbLeaf		leaf;
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND);
-	while ((leaf = lb_leaf_scan_next(&scan)) != NULL)
+	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND, false);
+	while (lb_leaf_scan_next(&scan, &leaf))
 	{
-		LbNews		news = leaf_news(leaf, before->xmax, settled, nsettled);
+		LbNews		news = leaf_news(&leaf, before->xmax, settled, nsettled);
 
 		if (news != LB_NO_NEWS)
 			return news;
 	}
 	return LB_NO_NEWS;
+}
+
+/* How many entries the index has from that transaction on, up to a limit. */
+static int64
+count_entries(const LbLeaf *leaf, uint64 xmax, int64 limit)
+{
+	Relation	heap = lb_leaf_open(leaf);
+	Relation	index;
+	IndexScanDesc scan;
+	ScanKeyData key;
+	int64		n = 0;
+
+	if (heap == NULL)
+		return 0;
+	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
+	scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 1);
+	ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_XID8GE,
+				FullTransactionIdGetDatum(FullTransactionIdFromU64(xmax)));
+	index_rescan(scan, &key, 1, NULL, 0);
+	while (n < limit && index_getnext_tid(scan, ForwardScanDirection) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		n++;
+	}
+	index_endscan(scan);
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return n;
+}
+
+/* Are there fewer news than that?  The usual case, so no plan is made for it. */
+static bool
+fewer_than(const LbWatermark *before, int64 limit)
+{
+	LbLeafScan	scan;
+	LbLeaf		leaf;
+
+	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND, false);
+	while (limit > 0 && lb_leaf_scan_next(&scan, &leaf))
+		limit -= count_entries(&leaf, before->xmax, limit);
+	return limit > 0;
 }
 
 /*
@@ -151,6 +195,8 @@ lb_news_cut(const LbWatermark *before, int64 limit)
 	uint64		xid = 0;
 	bool		isnull;
 
+	if (fewer_than(before, limit))
+		return 0;
 	if (SPI_execute_with_args("SELECT e.xid FROM lb.event e WHERE e.xid >= $1 "
 							  "AND e.ingest_time >= $2 ORDER BY e.xid OFFSET $3 LIMIT 1",
 							  3, types, values, NULL, true, 1) != SPI_OK_SELECT)
@@ -214,13 +260,16 @@ count_found(NewsScan *news, ScanKey keys, int nkeys)
 
 /* Transactions from the old xmax on, then those that have ended since. */
 static void
-count_leaf(NewsScan *news, Oid relid, const LbWatermark *before,
+count_leaf(NewsScan *news, const LbLeaf *leaf, const LbWatermark *before,
 		   const LbWatermark *now, const Datum *settled, int nsettled)
 {
-	Relation	heap = table_open(relid, AccessShareLock);
-	Relation	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
+	Relation	heap = lb_leaf_open(leaf);
+	Relation	index;
 	ScanKeyData keys[2];
 
+	if (heap == NULL)
+		return;					/* dropped just now, hence counted long ago */
+	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
 	news->slot = table_slot_create(heap, NULL);
 	news->scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 2);
 	ScanKeyInit(&keys[0], 1, BTGreaterEqualStrategyNumber, F_XID8GE,
@@ -255,17 +304,13 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now)
 		.origin = lb_current_origin()
 	};
 	LbLeafScan	leaves;
-	const LbLeaf *leaf;
-	List	   *relids = NIL;
-	ListCell   *lc;
+	LbLeaf		leaf;
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&leaves, search_from(before), DT_NOEND);
-	while ((leaf = lb_leaf_scan_next(&leaves)) != NULL)
-		relids = lappend_oid(relids, leaf->relid);
-	foreach(lc, relids)
-		count_leaf(&news, lfirst_oid(lc), before, now, settled, nsettled);
+	lb_leaf_scan_begin(&leaves, search_from(before), DT_NOEND, false);
+	while (lb_leaf_scan_next(&leaves, &leaf))
+		count_leaf(&news, &leaf, before, now, settled, nsettled);
 }
 
 /*

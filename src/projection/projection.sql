@@ -250,87 +250,182 @@ CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
 
 /*
+ * What a board's definition may change without meaning something else.  A
+ * larger head is filled up at once: readers trust it to be there.
+ */
+CREATE FUNCTION lb._refill_heads(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_refill_heads';
+
+CREATE FUNCTION lb._alter_board(board text, freshness interval, keep_versions interval, head integer) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	id bigint := lb._board_id(board);
+	was lb.board;
+	b lb.board;
+BEGIN
+	PERFORM lb._lock_rounds('lb_alter_board()');
+	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
+	IF NOT FOUND THEN
+		PERFORM lb._board_id(board);	/* dropped just now */
+	END IF;
+	b := was;
+	b.freshness := coalesce(freshness, b.freshness);
+	b.keep_versions := coalesce(keep_versions, b.keep_versions);
+	b.head := coalesce(head, b.head);
+	b := lb._check_board(b);
+	UPDATE lb.board d SET freshness = b.freshness, keep_versions = b.keep_versions, head = b.head
+		WHERE d.board_id = id;
+	IF b.ranks = 'bounded' AND b.head > was.head THEN
+		PERFORM lb._refill_heads(b.counter_id, id);
+	END IF;
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_alter_board(board text, freshness interval DEFAULT NULL,
+		keep_versions interval DEFAULT NULL, head integer DEFAULT NULL) RETURNS void
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_alter_board(text, interval, interval, integer) IS
+'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
+
+/*
  * Collect what no kept version reaches.  The newest version made before the
  * time from which versions are kept was current at that time and stays; what
  * came before it goes, and with it the pages that were superseded up to it.
+ * Of a counter's buckets (ranking 0) nobody asks for a version but the newest.
+ *
+ * The rankings that have waited longest come first, and no new one is begun
+ * after "budget": a loop that tidies does not count meanwhile.
  */
+CREATE FUNCTION lb._collect_some(budget interval, OUT collected bigint, OUT more boolean)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	portion CONSTANT integer := 1000;
+	until timestamptz := clock_timestamp() + budget;
+	due record;
+	found bigint := 0;
+	before bigint;
+BEGIN
+	collected := 0;
+	/* as many versions that wait as a budget of the usual size can work off */
+	FOR due IN
+		SELECT o.counter_id, o.ranking_id, o.keep, sum(count(*)) OVER () AS found
+		FROM (SELECT v.counter_id, v.ranking_id, coalesce(b.keep_versions, '0') AS keep
+			  FROM lb.version v
+			  LEFT JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+			  LEFT JOIN lb.board b ON b.board_id = r.board_id
+			  WHERE v.owes AND v.made_at < clock_timestamp() - coalesce(b.keep_versions, '0')
+			  ORDER BY v.made_at LIMIT portion) AS o
+		GROUP BY o.counter_id, o.ranking_id, o.keep
+	LOOP
+		found := due.found;
+		IF clock_timestamp() > until THEN
+			more := true;
+			RETURN;
+		END IF;
+		SELECT max(v.version) INTO before FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+			AND v.owes AND v.made_at < clock_timestamp() - due.keep;
+		CONTINUE WHEN before IS NULL;	/* another one has done it */
+		DELETE FROM lb.page p
+			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
+				   AND v.version <= before AND v.owes) s
+			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
+		DELETE FROM lb.moved m
+			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= before;
+		DELETE FROM lb.version v
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < before;
+		UPDATE lb.version v SET owes = false, superseded = NULL
+			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = before;
+		collected := collected + 1;
+	END LOOP;
+	more := found >= portion;
+END
+$$;
+
+/* All of it at once. */
 CREATE FUNCTION lb._collect() RETURNS bigint
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
-	due record;
+	part record;
 	collected bigint := 0;
 BEGIN
-	FOR due IN
-		SELECT v.counter_id, v.ranking_id, max(v.version) AS version
-		FROM lb.version v
-		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
-		JOIN lb.board b ON b.board_id = r.board_id
-		WHERE v.owes AND v.made_at < clock_timestamp() - b.keep_versions
-		GROUP BY v.counter_id, v.ranking_id
 	LOOP
-		DELETE FROM lb.page p
-			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
-				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-				   AND v.version <= due.version AND v.owes) s
-			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
-		DELETE FROM lb.moved m
-			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= due.version;
-		DELETE FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < due.version;
-		UPDATE lb.version v SET owes = false, superseded = NULL
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = due.version;
-		collected := collected + 1;
+		SELECT * INTO part FROM lb._collect_some('1 hour');
+		collected := collected + part.collected;
+		EXIT WHEN NOT part.more;
 	END LOOP;
-
-	/* of a counter's buckets nobody asks for a version but the newest */
-	DELETE FROM lb.version v
-		USING (SELECT o.counter_id, max(o.version) AS version FROM lb.version o
-			   WHERE o.owes AND o.ranking_id = 0 GROUP BY o.counter_id) n
-		WHERE v.counter_id = n.counter_id AND v.ranking_id = 0 AND v.version < n.version;
-	UPDATE lb.version v SET owes = false WHERE v.owes AND v.ranking_id = 0;
 	RETURN collected;
 END
 $$;
 
 /*
- * The household of the loop: partitions a week ahead, old versions and old rounds away.
- * Of these one each quarter of an hour stays, the grain of the world's window
- * boundaries, to say from which round on a window that nobody opened was new.
+ * Old rounds.  One each quarter of an hour stays, the grain of the world's
+ * window boundaries, to say from which round on a window that nobody opened
+ * was new.
  */
-CREATE FUNCTION lb._tidy() RETURNS void
+CREATE FUNCTION lb._thin_rounds() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET timezone = 'UTC'
+	AS $$
+BEGIN
+	DELETE FROM lb.round r
+		USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
+			   FROM lb.round o
+			   WHERE o.as_of < clock_timestamp() - interval '1 hour'
+			   AND o.as_of > clock_timestamp() - interval '7 days'
+			   GROUP BY 1 HAVING count(*) > 1) AS kept
+		WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
+		AND r.as_of < clock_timestamp() - interval '1 hour'
+		AND r.number <> kept.number
+		AND r.number < (SELECT max(n.number) FROM lb.round n);
+END
+$$;
+
+/* Partitions a week ahead, unless somebody is in the way: the next call tries again, and the default partition serves until then. */
+CREATE FUNCTION lb._partitions_ahead() RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	SET timezone = 'UTC'
 	SET lock_timeout = '200ms'
 	AS $$
 BEGIN
+	IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
+		AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
+		AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
+		PERFORM lb._make_partitions(current_date + 1, current_date + 7);
+	END IF;
+EXCEPTION WHEN lock_not_available OR check_violation THEN
+	NULL;	/* busy, or just now an event of such a day */
+END
+$$;
+
+/* The household of the loop; true if it did not finish. */
+CREATE FUNCTION lb._tidy() RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '200ms'
+	AS $$
+DECLARE
+	more boolean := false;
+BEGIN
 	BEGIN
-		PERFORM lb._collect();
-		DELETE FROM lb.round r
-			USING (SELECT date_bin('15 minutes', o.as_of, 'epoch') AS slot, min(o.number) AS number
-				   FROM lb.round o
-				   WHERE o.as_of < clock_timestamp() - interval '1 hour'
-				   AND o.as_of > clock_timestamp() - interval '7 days'
-				   GROUP BY 1 HAVING count(*) > 1) AS kept
-			WHERE r.as_of >= kept.slot AND r.as_of < kept.slot + interval '15 minutes'
-			AND r.as_of < clock_timestamp() - interval '1 hour'
-			AND r.number <> kept.number
-			AND r.number < (SELECT max(n.number) FROM lb.round n);
+		more := (lb._collect_some('100 milliseconds')).more;
+		PERFORM lb._thin_rounds();
 	EXCEPTION WHEN lock_not_available THEN
 		NULL;	/* somebody drops a board, or another loop tidies: next time */
 	END;
 	/* last, for submitters wait from the moment that it locks the default partition */
-	BEGIN
-		IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass)
-			AND NOT EXISTS (SELECT FROM lb._partitions() p WHERE p.opens = current_date + 7)
-			AND NOT lb._lacks_indexes() THEN	/* a restore brings its own */
-			PERFORM lb._make_partitions(current_date + 1, current_date + 7);
-		END IF;
-	EXCEPTION WHEN lock_not_available OR check_violation THEN
-		NULL;	/* busy, or just now an event of such a day: the next minute tries again; the default partition serves until then */
-	END;
+	PERFORM lb._partitions_ahead();
+	RETURN more;
 END
 $$;
 

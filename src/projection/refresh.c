@@ -121,10 +121,11 @@ is_restoring(void)
 		0
 	};
 	LbLeafScan	scan;
+	LbLeaf		leaf;
 	bool		defined;
 
-	lb_leaf_scan_begin(&scan, DT_NOBEGIN, DT_NOEND);
-	if (lb_leaf_scan_next(&scan) == NULL)
+	lb_leaf_scan_begin(&scan, DT_NOBEGIN, DT_NOEND, false);
+	if (!lb_leaf_scan_next(&scan, &leaf))
 		return false;			/* a log that was never opened */
 	defined = lb_run(&plan, NULL, NULL, false, 1, SPI_OK_SELECT) == 1;
 	SPI_freetuptable(SPI_tuptable);
@@ -289,7 +290,7 @@ lb_check_read_committed(const char *what)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s needs the isolation level READ COMMITTED", what),
-				 errhint("Do it outside of this transaction.")));
+				 errhint("Do it outside of this transaction, and where default_transaction_isolation asks for more, SET it to 'read committed' first.")));
 }
 
 static Datum

@@ -10,6 +10,10 @@
  * leaderboard.page_cache_size allows; a frame is given up by the clock: one
  * that was read since the hand last came by is passed over once.
  *
+ * Only another lb.page, of an extension that was dropped and created anew,
+ * has other pages under these ids.  What else happens to the table, and a
+ * vacuum sends the same message, leaves the cache as it is.
+ *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
@@ -38,6 +42,7 @@ static struct
 {
 	MemoryContext context;
 	Oid			relid;			/* of lb.page, whose pages these are */
+	bool		doubted;		/* something happened to it */
 	int			limit;			/* frames */
 	int			count;
 	int			hand;
@@ -62,12 +67,25 @@ bucket_of(const LbPageKey *key)
 	return (uint32) (h >> 32) & cache.mask;
 }
 
-/* Another extension's worth of tables has its own pages 1, 2, 3. */
 static void
-forget_pages(pg_attribute_unused() Datum arg, Oid relid)
+doubt_pages(pg_attribute_unused() Datum arg, Oid relid)
 {
 	if (relid == InvalidOid || relid == cache.relid)
-		cache.limit = 0;
+		cache.doubted = true;
+}
+
+/* Is there a cache, and is it that of the lb.page there is? */
+static bool
+is_started(void)
+{
+	if (cache.limit > 0 && cache.doubted)
+	{
+		/* looking up may itself bring further messages, hence the order */
+		cache.doubted = false;
+		if (lb_relation_oid("page") != cache.relid)
+			cache.limit = 0;
+	}
+	return cache.limit > 0;
 }
 
 static void
@@ -80,7 +98,7 @@ start_cache(void)
 
 	if (!registered)
 	{
-		CacheRegisterRelcacheCallback(forget_pages, (Datum) 0);
+		CacheRegisterRelcacheCallback(doubt_pages, (Datum) 0);
 		registered = true;
 	}
 	if (cache.context != NULL)
@@ -91,6 +109,7 @@ start_cache(void)
 											  ALLOCSET_DEFAULT_SIZES);
 	while (buckets < (uint32) limit)
 		buckets *= 2;
+	cache.doubted = false;
 	cache.relid = lb_relation_oid("page");
 	cache.count = 0;
 	cache.hand = 0;
@@ -113,7 +132,7 @@ same_key(const LbPageKey *a, const LbPageKey *b)
 const uint8 *
 lb_cache_get(const LbPageKey *key, int *size)
 {
-	if (cache.limit == 0)
+	if (!is_started())
 		return NULL;
 	for (int32 i = cache.buckets[bucket_of(key)]; i >= 0; i = frame(i)->next)
 	{
@@ -175,7 +194,7 @@ lb_cache_put(const LbPageKey *key, const uint8 *body, int size)
 	int			i;
 	uint32		bucket;
 
-	if (cache.limit == 0)
+	if (!is_started())
 		start_cache();
 	i = free_frame();
 	f = frame(i);

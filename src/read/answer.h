@@ -88,6 +88,9 @@ extern void lb_reading_end(LbReading *reading);
 extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
 extern const char *lb_reading_state(const LbReading *reading);
 
+/* board.c */
+extern TimestampTz lb_reading_settles(const LbReading *reading);
+
 /* answer.c: one builder for every function */
 extern void lb_answer_ranked(const LbReading *reading, const LbEntry *entry,
 							 const LbPlace *place, Datum *values, bool *nulls);
@@ -104,6 +107,8 @@ extern LbText *lb_texts_arg(FunctionCallInfo fcinfo, int argno,
 							const char *name, int *n);
 extern LbText *lb_members_arg(FunctionCallInfo fcinfo, int argno, int *n);
 extern LbText lb_text_arg(FunctionCallInfo fcinfo, int argno);
+extern TimestampTz lb_instant_arg(FunctionCallInfo fcinfo, int argno,
+								  TimestampTz now);
 
 /* order.c */
 extern bool lb_order_find(LbReading *reading, LbText member,

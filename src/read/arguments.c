@@ -49,6 +49,20 @@ lb_text_arg(FunctionCallInfo fcinfo, int argno)
 	return text_of(PG_GETARG_DATUM(argno));
 }
 
+/* An instant that says which window; NULL is now. */
+TimestampTz
+lb_instant_arg(FunctionCallInfo fcinfo, int argno, TimestampTz now)
+{
+	TimestampTz at = PG_ARGISNULL(argno) ? now : PG_GETARG_TIMESTAMPTZ(argno);
+
+	if (TIMESTAMP_NOT_FINITE(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"at\" must be a finite instant"),
+				 errhint("Give an instant inside the window, or NULL for the current one.")));
+	return at;
+}
+
 /* An array of texts, none of them NULL. */
 LbText *
 lb_texts_arg(FunctionCallInfo fcinfo, int argno, const char *name, int *n)

@@ -14,8 +14,9 @@
 PG_FUNCTION_INFO_V1(lb_version);
 PG_FUNCTION_INFO_V1(lb_distribution);
 
-static TimestampTz
-settles_at(const LbReading *reading)
+/* When no event can change the window any more; never, if it has no end. */
+TimestampTz
+lb_reading_settles(const LbReading *reading)
 {
 	if (TIMESTAMP_NOT_FINITE(reading->window.closes) ||
 		lb_period_rolls(reading->board.period))
@@ -47,7 +48,7 @@ lb_version(PG_FUNCTION_ARGS)
 	values[6] = Int64GetDatum(reading.population);
 	values[7] = TimestampTzGetDatum(reading.window.opens);
 	values[8] = TimestampTzGetDatum(reading.window.closes);
-	values[9] = TimestampTzGetDatum(settles_at(&reading));
+	values[9] = TimestampTzGetDatum(lb_reading_settles(&reading));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }

@@ -157,10 +157,10 @@ END
 $$;
 
 /*
- * Is a ranking what its parts say?  Its tree against itself, against the
- * standings sorted by plain SQL, and the standings against the buckets.
+ * Is a ranking what its parts say?  Its tree against itself, and against the
+ * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -210,24 +210,50 @@ BEGIN
 		END IF;
 	END IF;
 
-	SELECT * INTO w FROM lb._board_window(b, r);
-	IF w.span IS NULL THEN
-		RETURN;		/* no buckets are left that say what the window holds */
-	END IF;
-	SELECT count(*) INTO wrong FROM
-		(SELECT u.member,
-				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
-					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
-		 FROM lb.bucket u
-		 WHERE u.counter_id = r.counter_id AND u.span = w.span AND u.opens >= w.opens AND u.opens < w.closes
-		 AND u.late & (1 << w.late_bit) = 0
-		 GROUP BY u.member) u
-		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
-				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
-		WHERE s.value IS DISTINCT FROM u.value;
-	IF wrong > 0 THEN
-		RETURN NEXT format('%s standings differ from the buckets of the window', wrong);
-	END IF;
+END
+$$;
+
+/*
+ * The standings of all of a board's rankings against the buckets of their
+ * windows, which are read once: each instant at which buckets open belongs to
+ * at most one of the windows.  Of a window whose buckets are gone nothing is
+ * said.
+ */
+CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH covered AS MATERIALIZED (
+		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
+		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL),
+	instant AS (
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
+	placed AS MATERIALIZED (
+		SELECT i.span, i.opens, c.ranking_id, c.late_bit
+		FROM instant i
+		CROSS JOIN LATERAL (
+			SELECT k.ranking_id FROM lb.ranking k
+			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
+			ORDER BY k.opens DESC LIMIT 1) r
+		JOIN covered c ON c.ranking_id = r.ranking_id
+		WHERE i.span = c.span AND i.opens >= c.opens AND i.opens < c.closes),
+	due AS (
+		SELECT p.ranking_id, u.member,
+			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
+		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
+		GROUP BY p.ranking_id, u.member),
+	standing AS (
+		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
+		FROM covered c JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = c.ranking_id)
+	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
+	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
+	WHERE s.value IS DISTINCT FROM d.value
+	GROUP BY 1;
 END
 $$;
 
@@ -322,9 +348,14 @@ BEGIN
 				FROM lb._scope_problems(b, r) p;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
+	RETURN QUERY
+		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
+		FROM lb._standing_problems(b, op) p
+		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
+		ORDER BY k.opens;
 
 	/* a member's days hold what the buckets inside them do */
 	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since

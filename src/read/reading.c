@@ -316,20 +316,10 @@ check_covered(const LbReading *reading)
 			 errhint("Leave \"at\" out; lb_value() answers for a member at any time.")));
 }
 
-static TimestampTz
-instant_of(FunctionCallInfo fcinfo, int argno, TimestampTz now)
-{
-	TimestampTz at = PG_ARGISNULL(argno) ? now : PG_GETARG_TIMESTAMPTZ(argno);
-
-	if (TIMESTAMP_NOT_FINITE(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"at\" must be a finite instant"),
-				 errhint("Give an instant inside the window, or NULL for the current one.")));
-	return at;
-}
-
-/* The board and the instant.  The caller has checked its own arguments. */
+/*
+ * The board and the instant; without an argument for it, now.  The caller has
+ * checked its own arguments.
+ */
 void
 lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				int at_arg)
@@ -339,8 +329,10 @@ lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 	lb_check_not_null(fcinfo, board_arg, "board");
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
-	reading->at = instant_of(fcinfo, at_arg, reading->now);
 	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
+	/* a board of one window has no use for it, whatever it is */
+	reading->at = at_arg < 0 || reading->board.period == LB_PERIOD_ALL ?
+		reading->now : lb_instant_arg(fcinfo, at_arg, reading->now);
 	newest = lb_newest_round();
 	reading->newest = newest.number;
 	reading->as_of = newest.as_of;

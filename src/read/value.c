@@ -77,10 +77,10 @@ counter_freshness(int64 counter_id)
  * covers then, and without "at" what the boards cover, as of the newest round.
  */
 static void
-find_window(ValueReading *reading, const Datum *at)
+find_window(ValueReading *reading, const TimestampTz *at)
 {
 	const LbCounter *counter = &reading->counter;
-	TimestampTz t = at != NULL ? DatumGetTimestampTz(*at) : reading->now;
+	TimestampTz t = at != NULL ? *at : reading->now;
 
 	if (!lb_period_rolls(reading->period))
 		reading->window = lb_window(reading->period, 0, t, counter->zone);
@@ -99,15 +99,12 @@ static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
 	char	   *name;
+	TimestampTz at = 0;
+	bool		given;
 
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	reading->now = GetCurrentTimestamp();
-	if (!PG_ARGISNULL(3) && TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(3)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"at\" must be a finite instant"),
-				 errhint("Give an instant inside the window, or NULL for the current one.")));
 	lb_gate_enter(&reading->gate);
 	lb_spi_connect();
 	lb_get_counter(name, &reading->counter);
@@ -115,7 +112,10 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
 	reading->newest = lb_newest_round();
-	find_window(reading, PG_ARGISNULL(3) ? NULL : &fcinfo->args[3].value);
+	given = reading->period != LB_PERIOD_ALL && !PG_ARGISNULL(3);
+	if (given)
+		at = lb_instant_arg(fcinfo, 3, reading->now);
+	find_window(reading, given ? &at : NULL);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
 }
@@ -146,20 +146,30 @@ add_bucket(void *context, const LbBucket *bucket)
 				   &bucket->accum);
 }
 
-static int64
-bigint_of(const LbAccum *accum, LbText member)
+/*
+ * The value, if it fits bigint.  Of many members one that does not is a NULL
+ * among the others' values; alone it is an error.
+ */
+static bool
+put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 {
-	if (!lb_accum_fits(accum))
+	if (lb_accum_fits(accum))
+	{
+		*value = Int64GetDatum((int64) accum->value);
+		return true;
+	}
+	if (alone)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("the sum of member \"%.*s\" does not fit bigint",
 						member.len, member.data),
 				 errhint("lb.poison shows the sum; events that bring it back into range bring the member back.")));
-	return (int64) accum->value;
+	return false;
 }
 
 static void
-value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls)
+value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
+		  bool *nulls)
 {
 	Sums		sums = {.op = reading->counter.op};
 
@@ -169,12 +179,12 @@ value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls
 	lb_within(&reading->counter, reading->window, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
-	nulls[1] = nulls[2] = nulls[3] = sums.in_time.n == 0;
-	if (sums.in_time.n > 0)
-		values[1] = values[2] = values[3] = Int64GetDatum(bigint_of(&sums.in_time, member));
+	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);
+	nulls[2] = nulls[3] = nulls[1];
+	values[2] = values[3] = values[1];
 	/* nothing late is a sum of zero, but no score at all */
-	nulls[4] = sums.late.n == 0 && reading->counter.op != LB_SUM;
-	values[4] = Int64GetDatum(bigint_of(&sums.late, member));
+	nulls[4] = (sums.late.n == 0 && reading->counter.op != LB_SUM) ||
+		!put_value(&sums.late, member, alone, &values[4]);
 	values[5] = Int64GetDatum(reading->version);
 	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
 	values[6] = TimestampTzGetDatum(reading->newest.as_of);
@@ -196,7 +206,7 @@ lb_value(PG_FUNCTION_ARGS)
 		elog(ERROR, "lb_value must return a row");
 	desc = BlessTupleDesc(desc);
 	begin_values(&reading, fcinfo);
-	value_row(&reading, lb_text_arg(fcinfo, 1), values, nulls);
+	value_row(&reading, lb_text_arg(fcinfo, 1), true, values, nulls);
 	row = PointerGetDatum(SPI_returntuple(heap_form_tuple(desc, values, nulls),
 										  desc));
 	end_values(&reading);
@@ -219,7 +229,7 @@ lb_values(PG_FUNCTION_ARGS)
 		bool		nulls[VALUE_COLUMNS];
 
 		CHECK_FOR_INTERRUPTS();
-		value_row(&reading, members[i], values, nulls);
+		value_row(&reading, members[i], false, values, nulls);
 		lb_put_row(fcinfo, values, nulls);
 	}
 	end_values(&reading);

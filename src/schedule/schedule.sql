@@ -13,7 +13,7 @@ BEGIN
 	IF to_regclass('cron.job') IS NOT NULL THEN
 		RETURN QUERY EXECUTE
 			'SELECT j.jobid, j.jobname::text, j.schedule, j.command, j.active FROM cron.job j '
-			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_history'') AND j.database = current_database()';
+			'WHERE j.jobname IN (''leaderboard_refresh'', ''leaderboard_maintain'', ''leaderboard_history'') AND j.database = current_database()';
 	END IF;
 END
 $$;
@@ -29,6 +29,15 @@ CREATE FUNCTION lb._cron_command() RETURNS text
 	AS $$
 BEGIN
 	RETURN format('CALL %I.lb_refresh_loop(interval ''61 seconds'', interval ''250 milliseconds'')', '@extschema@');
+END
+$$;
+
+CREATE FUNCTION lb._cron_maintenance() RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN format('CALL %I.lb_maintain(interval ''90 days'', interval ''13 months'', NULL::name, NULL::text[])', '@extschema@');
 END
 $$;
 
@@ -80,6 +89,7 @@ CREATE FUNCTION lb._schedule() RETURNS void
 BEGIN
 	PERFORM lb._require_cron();
 	PERFORM cron.schedule('leaderboard_refresh', '* * * * *', lb._cron_command());
+	PERFORM cron.schedule('leaderboard_maintain', '19 3 * * *', lb._cron_maintenance());
 	PERFORM cron.schedule('leaderboard_history', '7 * * * *', 'SELECT lb._purge_history()');
 END
 $$;
@@ -128,6 +138,8 @@ DECLARE
 	since timestamptz;
 	jobs bigint;
 	days integer;
+	overdue bigint;
+	maintained timestamptz;
 	poisoned bigint;
 	waiting text;
 	bare boolean;
@@ -169,6 +181,27 @@ BEGIN
 		format('the log has partitions for %s days to come', days),
 		CASE WHEN days < 2 THEN 'lb_refresh_loop() makes them; until then the default partition takes the events, and none is lost.' END;
 
+	SELECT count(*) INTO overdue FROM (
+		SELECT FROM lb.version v
+		JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+		JOIN lb.board b ON b.board_id = r.board_id
+		WHERE v.owes AND v.made_at < now - b.keep_versions - interval '15 minutes'
+		LIMIT 1000) late;
+	RETURN QUERY SELECT 'collection', overdue = 0,
+		CASE WHEN overdue = 0 THEN 'old versions are collected in time'
+			 ELSE format('%s%s old versions have been waiting to be collected for 15 minutes and more',
+						 CASE WHEN overdue = 1000 THEN 'at least ' END, overdue) END,
+		CASE WHEN overdue > 0 THEN 'lb_refresh_loop() and lb_maintain() collect them; lb_refresh() alone does not.' END;
+
+	SELECT max(m.finished_at) INTO maintained FROM lb.maintenance m;
+	/* no wonder, in the first days of a new installation */
+	RETURN QUERY SELECT 'maintenance', coalesce(maintained > now - interval '2 days',
+			NOT EXISTS (SELECT FROM lb.round r WHERE r.as_of < now - interval '2 days')),
+		CASE WHEN maintained IS NULL THEN 'lb_maintain() has never run to its end'
+			 ELSE format('lb_maintain() last ran to its end at %s', maintained) END,
+		CASE WHEN coalesce(maintained > now - interval '2 days', false) THEN NULL
+			 ELSE 'lb_schedule() runs it every night; without pg_cron, CALL lb_maintain() once a day.' END;
+
 	SELECT count(*) INTO poisoned FROM lb.poison;
 	RETURN QUERY SELECT 'poisoned members', poisoned = 0,
 		format('%s members are off a ranking because their sum left bigint', poisoned),
@@ -190,12 +223,12 @@ $$;
 
 CREATE VIEW lb.health AS SELECT h.check_name, h.ok, h.detail, h.hint FROM lb._health() h;
 COMMENT ON VIEW lb.health IS
-'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
+'One row a check: whether pg_cron is here, the refresh is scheduled and running, how old answers are, whether an old snapshot keeps dead rows, how far partitions are made ahead, whether old versions are collected and lb_maintain() runs, who is poisoned, and whether a restored log is counted. hint says what to do where ok is false. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._health().';
 
 CREATE FUNCTION @extschema@.lb_schedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_schedule() IS
-'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
+'Makes the pg_cron jobs that keep the boards fresh: lb_refresh_loop() every minute, lb_maintain() every night at 03:19 (of pg_cron''s clock), and a purge of these jobs'' own history. Calling it again changes nothing. 55000 with a hint if pg_cron is missing or lives in another database.';
 
 CREATE FUNCTION @extschema@.lb_unschedule() RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';

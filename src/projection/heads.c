@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * heads.c
+ *	  A bounded board whose head has grown.
+ *
+ * Its rankings are published anew without a move: where the tree is too small
+ * for the head and members are left, head.c fills it up from the standings.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "leaderboard.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "projection/refresh.h"
+#include "projection/round.h"
+#include "projection/watermark.h"
+
+PG_FUNCTION_INFO_V1(lb_refill_heads);
+
+/* A ranking is published if it has moves; these two cancel each other. */
+static void
+touch(LbRound *round, LbRanking *ranking)
+{
+	LbRankEntry nobody = {.rank_key = 0,.reached_at = 0,
+	.member = (const uint8_t *) "-",.member_len = 1};
+
+	lb_moves_add(round->sorted, (int64) (intptr_t) ranking, &nobody, false);
+	lb_moves_add(round->sorted, (int64) (intptr_t) ranking, &nobody, true);
+}
+
+static void
+touch_rankings(LbRound *round, LbCounted *counted, const LbBoard *board)
+{
+	static LbPlan plan = {
+		"SELECT r.opens, r.closes FROM lb.ranking r WHERE r.counter_id = $1 "
+		"AND r.board_id = $2 AND r.scope = '' ORDER BY r.opens",
+		2, {INT8OID, INT8OID}
+	};
+	Datum		values[2] = {Int64GetDatum(board->counter_id),
+	Int64GetDatum(board->board_id)};
+	uint64		n = lb_run(&plan, values, NULL, false, 0, SPI_OK_SELECT);
+	SPITupleTable *rows = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		bool		isnull;
+		LbWindow	window = {
+			DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull)),
+			DatumGetTimestampTz(SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull))
+		};
+
+		CHECK_FOR_INTERRUPTS();
+		touch(round, lb_ranking_of_scope(round, counted, board, window,
+										 (LbText) {"", 0}, false));
+	}
+	SPI_freetuptable(rows);
+}
+
+/* lb._refill_heads(counter_id, board_id), of a bounded board, while rounds wait */
+Datum
+lb_refill_heads(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "leaderboard heads",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	LbRound    *round;
+	LbCounted  *counted;
+	LbWatermark last;
+	int			nest;
+
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
+	lb_spi_connect();
+	nest = lb_round_settings();
+	old = MemoryContextSwitchTo(context);
+	lb_watermark_read(&last);
+	round = lb_round_begin(lb_next_round(), last.as_of);
+	counted = lb_counted(round, PG_GETARG_INT64(0), 0, PG_GETARG_INT64(1));
+	if (counted->nboards == 1)
+		touch_rankings(round, counted, &counted->boards[0].board);
+	(void) lb_publish(round);
+	MemoryContextSwitchTo(old);
+	lb_round_settings_end(nest);
+	lb_spi_finish();
+	PopActiveSnapshot();
+	MemoryContextDelete(context);
+	PG_RETURN_VOID();
+}
