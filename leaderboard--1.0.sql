@@ -1741,7 +1741,7 @@ BEGIN
 			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < before;
 		UPDATE lb.version v SET owes = false, superseded = NULL
 			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = before;
-		collected := collected + 1;
+		collected := collected + (due.ranking_id > 0)::integer;
 	END LOOP;
 	more := found >= portion;
 END
