@@ -52,10 +52,12 @@
 	"ORDER BY m.member"
 
 static void
-set_window(Datum *values, const LbCounter *counter, LbWindow window)
+set_window(Datum *values, const LbCounter *counter, LbWindow window, bool by_days)
 {
-	LbWindow	days = lb_whole_days(window, counter->zone);
+	LbWindow	days = {window.closes, window.closes};
 
+	if (by_days)
+		days = lb_whole_days(window, counter->zone);
 	values[0] = Int64GetDatum(counter->counter_id);
 	values[1] = Int16GetDatum(counter->version);
 	values[2] = TimestampTzGetDatum(days.opens);
@@ -123,9 +125,12 @@ stream(LbPlan *plan, Datum *values, LbBucketFunction function, void *context)
 	SPI_cursor_close(portal);
 }
 
-/* The member's buckets in the window, in any order. */
+/*
+ * The member's buckets in the window, in any order: the whole days inside it
+ * by days, unless the parts of days are asked for.
+ */
 void
-lb_within(const LbCounter *counter, LbWindow window, LbText member,
+lb_within(const LbCounter *counter, LbWindow window, bool by_days, LbText member,
 		  LbBucketFunction function, void *context)
 {
 	static LbPlan plan = {
@@ -136,7 +141,7 @@ lb_within(const LbCounter *counter, LbWindow window, LbText member,
 	Datum		values[WITHIN_ARGS + 1];
 	uint64		n;
 
-	set_window(values, counter, window);
+	set_window(values, counter, window, by_days);
 	values[WITHIN_ARGS] = PointerGetDatum(cstring_to_text_with_len(member.data,
 																   member.len));
 	n = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
@@ -182,7 +187,7 @@ lb_within_changed(const LbCounter *counter, LbWindow window, LbWindow left,
 	static LbPlan grain = CHANGED_PLAN("g");
 	Datum		values[WITHIN_ARGS + 4];
 
-	set_window(values, counter, window);
+	set_window(values, counter, window, true);
 	values[6] = TimestampTzGetDatum(left.opens);
 	values[7] = TimestampTzGetDatum(left.closes);
 	values[8] = TimestampTzGetDatum(entered.opens);

@@ -31,8 +31,8 @@ typedef struct LbBucket
 
 typedef void (*LbBucketFunction) (void *context, const LbBucket *bucket);
 
-extern void lb_within(const LbCounter *counter, LbWindow window, LbText member,
-					  LbBucketFunction function, void *context);
+extern void lb_within(const LbCounter *counter, LbWindow window, bool by_days,
+					  LbText member, LbBucketFunction function, void *context);
 extern void lb_within_all(const LbCounter *counter, LbWindow window, bool whole_days,
 						  LbBucketFunction function, void *context);
 extern void lb_within_changed(const LbCounter *counter, LbWindow window,

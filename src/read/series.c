@@ -10,18 +10,15 @@
  */
 #include "leaderboard.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "projection/accum.h"
-#include "projection/accum_row.h"
+#include "projection/within.h"
 #include "read/answer.h"
 
 PG_FUNCTION_INFO_V1(lb_series);
-
-#define EQ " OPERATOR(pg_catalog.=) "
 
 #define STEPS_MAX	10000
 
@@ -78,7 +75,7 @@ finite_arg(FunctionCallInfo fcinfo, int argno, const char *name)
 static LbWindow
 window_at(const Series *series, TimestampTz t)
 {
-	return lb_window(series->period, t, series->counter.zone);
+	return lb_window(series->period, 0, t, series->counter.zone);
 }
 
 /* Before anything is read: are they too many? */
@@ -115,46 +112,57 @@ put_step(FunctionCallInfo fcinfo, Series *series)
 	memset(&series->accum, 0, sizeof(series->accum));
 }
 
-static uint64
-read_buckets(const Series *series, LbText member)
+/* The member's buckets, as they come. */
+typedef struct Found
 {
-	static LbPlan plan = {
-		"SELECT b.opens, b.late, b.n, b.value, b.wide, b.moved, b.reached_at, b.last_id "
-		"FROM lb.bucket b WHERE b.counter_id" EQ "$1 AND b.version" EQ "$2 "
-		"AND b.member" EQ "$3 AND b.opens OPERATOR(pg_catalog.>=) $4 "
-		"AND b.opens OPERATOR(pg_catalog.<) $5 ORDER BY b.opens",
-		5, {INT8OID, INT2OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID}
-	};
-	Datum		values[5] = {Int64GetDatum(series->counter.counter_id),
-		Int16GetDatum(series->counter.version),
-		PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
-		TimestampTzGetDatum(series->window.opens),
-	TimestampTzGetDatum(window_at(series, series->to - 1).closes)};
+	LbBucket   *buckets;
+	int			n;
+	int			capacity;
+} Found;
 
-	return lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
+static void
+add_bucket(void *context, const LbBucket *bucket)
+{
+	Found	   *found = context;
+
+	if (found->n == found->capacity)
+	{
+		found->capacity *= 2;
+		found->buckets = repalloc_huge(found->buckets,
+									   found->capacity * sizeof(LbBucket));
+	}
+	found->buckets[found->n++] = *bucket;
+}
+
+static int
+compare_buckets(const void *a, const void *b)
+{
+	TimestampTz x = ((const LbBucket *) a)->stretch.opens;
+	TimestampTz y = ((const LbBucket *) b)->stretch.opens;
+
+	return x < y ? -1 : x > y;
 }
 
 static void
 put_series(FunctionCallInfo fcinfo, Series *series, LbText member)
 {
-	uint64		n = read_buckets(series, member);
-	SPITupleTable *rows = SPI_tuptable;
+	Found		found = {.capacity = 64};
+	LbWindow	all = {series->window.opens, window_at(series, series->to - 1).closes};
+	bool		by_days = series->period != LB_PERIOD_HOUR;
 
-	for (uint64 i = 0; i < n; i++)
+	lb_check_within(&series->counter, by_days ? all : series->window);
+	found.buckets = palloc(found.capacity * sizeof(LbBucket));
+	lb_within(&series->counter, all, by_days, member, add_bucket, &found);
+	qsort(found.buckets, found.n, sizeof(LbBucket), compare_buckets);
+	for (int i = 0; i < found.n; i++)
 	{
-		HeapTuple	row = rows->vals[i];
-		LbAccum		accum;
-		bool		isnull;
-		TimestampTz opens = DatumGetTimestampTz(SPI_getbinval(row, rows->tupdesc, 1, &isnull));
-		int32		late = DatumGetInt16(SPI_getbinval(row, rows->tupdesc, 2, &isnull));
+		const LbBucket *bucket = &found.buckets[i];
 
 		CHECK_FOR_INTERRUPTS();
-		while (opens >= series->window.closes)
+		while (bucket->stretch.opens >= series->window.closes)
 			put_step(fcinfo, series);
-		if (late & LB_LATE(series->period))
-			continue;
-		lb_read_accum(row, rows->tupdesc, 3, &accum);
-		lb_accum_merge(series->counter.op, &series->accum, &accum);
+		if ((bucket->late & LB_LATE(series->period)) == 0)
+			lb_accum_merge(series->counter.op, &series->accum, &bucket->accum);
 	}
 	while (series->window.opens < series->to)
 		put_step(fcinfo, series);

@@ -176,7 +176,7 @@ value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
 	/* nothing is late for a window that rolls */
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
-	lb_within(&reading->counter, reading->window, member, add_bucket, &sums);
+	lb_within(&reading->counter, reading->window, true, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);
