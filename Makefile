@@ -92,6 +92,7 @@ REGRESS = \
 	reading \
 	histogram \
 	window \
+	rolling \
 	privilege \
 	ranktree
 REGRESS_OPTS = --inputdir=$(srcdir)

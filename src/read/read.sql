@@ -133,14 +133,14 @@ BEGIN
 		SELECT w.opens, w.closes INTO opens, closes
 			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
 		late_bit := 0;
-		RETURN;
+	ELSE
+		SELECT l.bit INTO late_bit FROM lb.late_class l
+			WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+			AND l.lateness = coalesce(b.lateness, v.lateness);
+		late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	END IF;
-	SELECT l.bit INTO late_bit FROM lb.late_class l
-		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
-		AND l.lateness = coalesce(b.lateness, v.lateness);
-	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	IF opens < horizon THEN
-		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+		span := CASE WHEN b.period !~ 'hour|minute' AND lb._usecs(b.starts) % 86400000000 = 0 THEN 'd' END;
 	END IF;
 END
 $$;
