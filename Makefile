@@ -108,6 +108,7 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	windows \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
