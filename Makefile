@@ -58,8 +58,10 @@ OBJS = \
 	src/ranktree/pages.o \
 	src/ranktree/pages_write.o \
 	src/projection/window.o \
+	src/projection/late.o \
 	src/projection/accum.o \
 	src/projection/accum_row.o \
+	src/projection/within.o \
 	src/projection/fold.o \
 	src/projection/moves.o \
 	src/projection/ranking.o \
@@ -71,11 +73,13 @@ OBJS = \
 	src/projection/scope_news.o \
 	src/projection/standing_find.o \
 	src/projection/standing.o \
+	src/projection/slide.o \
 	src/projection/watermark.o \
 	src/projection/news.o \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
+	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \

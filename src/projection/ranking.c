@@ -92,7 +92,12 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)
+	{
 		counted->boards[i].board = boards[i];
+		if (lb_period_rolls(boards[i].period))
+			counted->boards[i].covers = lb_board_covers(&boards[i], round->as_of);
+	}
+	lb_late_rules(&counted->late, &counted->counter);
 	counted->next = round->first;
 	round->first = counted;
 	MemoryContextSwitchTo(old);
@@ -247,15 +252,19 @@ lb_ranking_of_scope(LbRound *round, LbCounted *counted, const LbBoard *board,
 	return entry->ranking;
 }
 
-/* The ranking of the board in whose window the instant falls. */
+/*
+ * The ranking of the board in whose window the instant falls; NULL if a
+ * rolling board does not cover it.
+ */
 LbRanking *
 lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		   TimestampTz at)
 {
-	if (board->ranking != NULL &&
-		board->window.opens <= at && at < board->window.closes)
+	if (lb_period_rolls(board->board.period) && !lb_in_window(board->covers, at))
+		return NULL;
+	if (board->ranking != NULL && lb_in_window(board->window, at))
 		return board->ranking;
-	board->window = lb_window(board->board.period, at, board->board.zone);
+	board->window = lb_board_window(&board->board, at);
 	board->ranking = lb_ranking_of_scope(round, counted, &board->board,
 										 board->window, (LbText) {"", 0}, true);
 	return board->ranking;

@@ -99,7 +99,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year), with a board or without. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row an hour in which the member had events. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -122,6 +122,41 @@ CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root b
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
 
 /*
+ * What a ranking is about: its window, or what a rolling one covers, which bit
+ * of the late set keeps events out, and in which buckets that is to be seen.
+ */
+CREATE FUNCTION lb._board_window(b lb.board, r lb.ranking, OUT opens timestamptz, OUT closes timestamptz,
+		OUT late_bit integer, OUT span "char")
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	zone text := (SELECT t.timezone FROM lb.tenant t WHERE t.tenant_id = b.tenant_id);
+	v lb.counter_version;
+	horizon timestamptz := (SELECT h.horizon FROM lb.counter_horizon h WHERE h.counter_id = b.counter_id);
+BEGIN
+	SELECT d.* INTO v FROM lb.counter c JOIN lb.counter_version d ON d.counter_id = c.counter_id AND d.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	opens := r.opens;
+	closes := r.closes;
+	span := 'g';
+	IF b.period LIKE 'last %' THEN
+		SELECT w.opens, w.closes INTO opens, closes
+			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
+		late_bit := 0;
+		RETURN;
+	END IF;
+	SELECT l.bit INTO late_bit FROM lb.late_class l
+		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+		AND l.lateness = coalesce(b.lateness, v.lateness);
+	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
+	IF opens < horizon THEN
+		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+	END IF;
+END
+$$;
+
+/*
  * Is a ranking what its parts say?  Its tree against itself, against the
  * standings sorted by plain SQL, and the standings against the buckets.
  */
@@ -134,6 +169,7 @@ DECLARE
 	members bigint;
 	tree record;
 	wrong bigint;
+	w record;
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
@@ -174,13 +210,17 @@ BEGIN
 		END IF;
 	END IF;
 
+	SELECT * INTO w FROM lb._board_window(b, r);
+	IF w.span IS NULL THEN
+		RETURN;		/* no buckets are left that say what the window holds */
+	END IF;
 	SELECT count(*) INTO wrong FROM
 		(SELECT u.member,
 				CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 					ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		 FROM lb.bucket u
-		 WHERE u.counter_id = r.counter_id AND u.opens >= r.opens AND u.opens < r.closes
-		 AND u.late & (1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1) = 0
+		 WHERE u.counter_id = r.counter_id AND u.span = w.span AND u.opens >= w.opens AND u.opens < w.closes
+		 AND u.late & (1 << w.late_bit) = 0
 		 GROUP BY u.member) u
 		FULL JOIN (SELECT s.member, coalesce(s.value, s.wide) AS value FROM lb.standing s
 				   WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s ON s.member = u.member
@@ -268,6 +308,8 @@ DECLARE
 	b lb.board;
 	r lb.ranking;
 	op text;
+	wrong bigint;
+	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
 	SELECT v.operator INTO op FROM lb.counter c
@@ -283,10 +325,24 @@ BEGIN
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
+
+	/* a member's days hold what the buckets inside them do */
+	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since
+		FROM lb.counter_horizon h, lb.tenant t, lb._window('day', h.horizon, t.timezone) w
+		WHERE h.counter_id = b.counter_id AND t.tenant_id = b.tenant_id;
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.version, u.member
+		 FROM lb.bucket u WHERE u.counter_id = b.counter_id AND u.opens >= coalesce(since, '-infinity')
+		 GROUP BY 1, 2
+		 HAVING sum(u.n) FILTER (WHERE u.span = 'd') IS DISTINCT FROM sum(u.n) FILTER (WHERE u.span = 'g')) d;
+	IF wrong > 0 THEN
+		problem := format('the days of %s members differ from the buckets inside them', wrong);
+		RETURN NEXT;
+	END IF;
 END
 $$;
 
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window, the rankings of scopes against the standings of their members, the counter''s days against the buckets inside them. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';

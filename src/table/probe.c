@@ -114,6 +114,20 @@ lb_key_int64(ScanKey key, AttrNumber column, int64 value)
 }
 
 void
+lb_key_char(ScanKey key, AttrNumber column, char value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_CHAREQ,
+				CharGetDatum(value));
+}
+
+void
+lb_key_int32(ScanKey key, AttrNumber column, int32 value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT4EQ,
+				Int32GetDatum(value));
+}
+
+void
 lb_key_int16(ScanKey key, AttrNumber column, int16 value)
 {
 	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT2EQ,
