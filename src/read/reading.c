@@ -213,6 +213,7 @@ keep_recent(Recent *r, const LbReading *reading, LbText scope)
 	r->window = reading->window;
 	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
 	r->whole_id = reading->whole_id;
+	r->covers = (LbWindow) {DT_NOBEGIN, DT_NOBEGIN};
 	r->scope_len = scope.len;
 	memcpy(r->scope, scope.data, scope.len);
 }
