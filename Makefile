@@ -60,24 +60,29 @@ OBJS = \
 	src/ranktree/pages.o \
 	src/ranktree/pages_write.o \
 	src/projection/window.o \
+	src/projection/late.o \
 	src/projection/accum.o \
 	src/projection/accum_row.o \
+	src/projection/within.o \
 	src/projection/fold.o \
 	src/projection/moves.o \
 	src/projection/ranking.o \
 	src/projection/publish.o \
 	src/projection/head.o \
 	src/projection/bucket.o \
+	src/projection/open_tables.o \
 	src/projection/scopes.o \
 	src/projection/scope_news.o \
 	src/projection/standing_find.o \
 	src/projection/standing.o \
+	src/projection/slide.o \
 	src/projection/watermark.o \
 	src/projection/news.o \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
 	src/projection/heads.o \
+	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \

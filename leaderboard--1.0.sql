@@ -426,8 +426,21 @@ CREATE TABLE lb.board (
 	UNIQUE (tenant_id, board)
 );
 CREATE INDEX board_counter ON lb.board (counter_id);
+CREATE INDEX board_rolling ON lb.board (counter_id, board_id) WHERE pg_catalog."left"(period, 4) OPERATOR(pg_catalog.=) 'last';
 COMMENT ON TABLE lb.board IS
 'One row a board: the members of one counter, ranked in one period. lateness NULL: the counter''s.';
+
+CREATE TABLE lb.late_class (
+	counter_id bigint NOT NULL,
+	bit integer NOT NULL,
+	period text NOT NULL,
+	starts interval NOT NULL,
+	lateness interval NOT NULL,
+	PRIMARY KEY (counter_id, bit),
+	UNIQUE (counter_id, period, starts, lateness)
+);
+COMMENT ON TABLE lb.late_class IS
+'Windows of a counter''s boards that settle otherwise than the calendar''s windows by the counter''s lateness: the bit of lb.bucket.late that says an event was late for them. A class goes with the last board that has it.';
 
 /* Backends, also those of a standby, forget what they have cached. */
 CREATE FUNCTION lb._definition_changed() RETURNS trigger
@@ -447,6 +460,7 @@ SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.late_class', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.tenant_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board_id_seq', '');
@@ -743,6 +757,44 @@ BEGIN
 END
 $$;
 
+/*
+ * The class of a calendar board whose windows or lateness are its own; a new
+ * one lets the counter's events be judged by it (projection/recount.c).
+ */
+CREATE FUNCTION lb._judge_late(d lb.board) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	of_counter interval;
+	own interval;
+	free integer;
+BEGIN
+	SELECT v.lateness INTO of_counter FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = d.counter_id;
+	own := coalesce(d.lateness, of_counter);
+	IF d.period = 'all' OR d.period LIKE 'last %' OR (d.starts = '0' AND own = of_counter) THEN
+		RETURN;
+	END IF;
+	/* against whoever makes or drops a board of the class */
+	PERFORM lb._lock_rounds('a board with windows or a lateness of its own');
+	IF EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id
+			   AND l.period = d.period AND l.starts = d.starts AND l.lateness = own) THEN
+		RETURN;
+	END IF;
+	SELECT min(b) INTO free FROM generate_series(8, 30) b
+		WHERE NOT EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id AND l.bit = b);
+	IF free IS NULL THEN
+		RAISE EXCEPTION 'the boards of the counter settle in more than 23 ways'
+			USING ERRCODE = 'program_limit_exceeded',
+				  HINT = 'Choose period, starts and lateness of another board of the counter, or drop boards.';
+	END IF;
+	INSERT INTO lb.late_class (counter_id, bit, period, starts, lateness)
+		VALUES (d.counter_id, free, d.period, d.starts, own);
+END
+$$;
+
 CREATE FUNCTION lb._create_board(board text, counter text, period text, direction text, ties text, ranks text,
 		head integer, buckets integer, ceiling bigint, freshness interval, keep_versions interval,
 		scoped boolean, starts interval, lateness interval, if_not_exists boolean) RETURNS bigint
@@ -777,6 +829,7 @@ BEGIN
 		RETURN lb._already('board', parsed[2], other.board_id, coalesce(if_not_exists, false),
 						   wanted IS NOT DISTINCT FROM other);
 	END IF;
+	PERFORM lb._judge_late(wanted);
 	wanted.board_id := nextval('lb.board_id_seq');
 	INSERT INTO lb.board SELECT (wanted).*;
 	RETURN wanted.board_id;
@@ -1373,8 +1426,9 @@ COMMENT ON TABLE lb.adopted IS
 CREATE TABLE lb.bucket (
 	counter_id bigint NOT NULL,
 	version smallint NOT NULL,
-	late smallint NOT NULL,
+	span "char" NOT NULL,
 	moved boolean NOT NULL,
+	late integer NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
 	n bigint NOT NULL,
@@ -1383,10 +1437,19 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
-	PRIMARY KEY (counter_id, version, member, opens, late)
+	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
+CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+
+CREATE TABLE lb.counter_horizon (
+	counter_id bigint PRIMARY KEY,
+	horizon timestamptz NOT NULL
+);
+COMMENT ON TABLE lb.counter_horizon IS
+'The instant before which a counter''s buckets of span g are gone; what happened before it is known by the day.';
 
 CREATE SEQUENCE lb.ranking_id_seq;
 
@@ -1397,11 +1460,11 @@ CREATE TABLE lb.ranking (
 	scope text COLLATE "C" NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
-	PRIMARY KEY (counter_id, ranking_id),
-	UNIQUE (counter_id, board_id, scope, opens)
+	PRIMARY KEY (counter_id, board_id, scope, opens),
+	UNIQUE (counter_id, ranking_id)
 );
 COMMENT ON TABLE lb.ranking IS
-'One row a ranking: a board in one of its windows, opened when the first event fell into it.';
+'One row a ranking: a board, or one of its scopes, in one of its windows, opened when the first member came.';
 
 CREATE TABLE lb.version (
 	counter_id bigint NOT NULL,
@@ -1447,6 +1510,39 @@ CREATE TABLE lb.moved (
 COMMENT ON TABLE lb.moved IS
 'What a member had in a ranking before the version that moved it; NULL if it was not on the board. With lb.standing it tells every member''s value at every version kept.';
 
+/* A window, for tests and for the inner functions in SQL. */
+CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, starts interval DEFAULT '0',
+		grain interval DEFAULT '1 hour', OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE c STABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_window_sql';
+
+/*
+ * Late events by the calendar's windows and the counter's lateness.  Hours are
+ * known by the grain, everything longer by the day.
+ */
+CREATE VIEW lb.late AS
+	SELECT t.tenant, c.counter, w.period, w.opens, w.closes, s.late, s.events,
+		s.late::double precision OPERATOR(pg_catalog./) s.events::double precision AS ratio
+	FROM (SELECT DISTINCT b.counter_id, b.version, p.period, p.bit, b.span, k.opens, k.closes
+		  FROM lb.bucket b
+		  JOIN (VALUES ('hour', 2, 'g'::"char"), ('day', 4, 'd'), ('week', 8, 'd'), ('month', 16, 'd'), ('year', 32, 'd'))
+			AS p(period, bit, span)
+			ON p.span OPERATOR(pg_catalog.=) b.span AND (b.late OPERATOR(pg_catalog.&) p.bit) OPERATOR(pg_catalog.<>) 0
+		  JOIN lb.counter o ON o.counter_id OPERATOR(pg_catalog.=) b.counter_id
+		  JOIN lb.tenant z ON z.tenant_id OPERATOR(pg_catalog.=) o.tenant_id,
+		  LATERAL lb._window(p.period, b.opens, z.timezone) k
+		  WHERE b.late OPERATOR(pg_catalog.<>) 0) w
+	JOIN lb.counter c ON c.counter_id OPERATOR(pg_catalog.=) w.counter_id
+	JOIN lb.tenant t ON t.tenant_id OPERATOR(pg_catalog.=) c.tenant_id,
+	LATERAL (SELECT pg_catalog.sum(b.n)::bigint AS events,
+				pg_catalog.sum(b.n) FILTER (WHERE (b.late OPERATOR(pg_catalog.&) w.bit) OPERATOR(pg_catalog.<>) 0)::bigint AS late
+			 FROM lb.bucket b
+			 WHERE b.counter_id OPERATOR(pg_catalog.=) w.counter_id AND b.version OPERATOR(pg_catalog.=) w.version
+			 AND b.span OPERATOR(pg_catalog.=) w.span
+			 AND b.opens OPERATOR(pg_catalog.>=) w.opens AND b.opens OPERATOR(pg_catalog.<) w.closes) s;
+COMMENT ON VIEW lb.late IS
+'Windows of the calendar that events came too late for, by the counter''s lateness: late, the events that do not count there, of events in all, and their ratio. A window is here only if it has late events.';
+
 CREATE VIEW lb.poison AS
 	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
 	FROM lb.standing s
@@ -1459,7 +1555,7 @@ COMMENT ON VIEW lb.poison IS
 'Members taken off a ranking because their sum left bigint, with the sum; they return when it fits again. lb_value() raises 22003 for them.';
 
 /* What boards and counters leave behind when they go, and what a new board finds. */
-CREATE FUNCTION lb._lock_rounds() RETURNS void
+CREATE FUNCTION lb._lock_rounds(what text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'lb_lock_rounds';
 
@@ -1470,26 +1566,65 @@ CREATE FUNCTION lb._board_created() RETURNS trigger
 CREATE TRIGGER board_created AFTER INSERT ON lb.board
 	FOR EACH ROW EXECUTE FUNCTION lb._board_created();
 
+/* Its class of windows was judged when its counter counted; what is there is judged now. */
+CREATE FUNCTION lb._late_class_created() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_late_class_created';
+
+CREATE TRIGGER late_class_created AFTER INSERT ON lb.late_class
+	FOR EACH ROW EXECUTE FUNCTION lb._late_class_created();
+
+/* Before the trigger of the log looks for events: no round may count some in the old zone meanwhile. */
+CREATE FUNCTION lb._zone_changes() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds('a change of a time zone');
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER hold_rounds BEFORE UPDATE ON lb.tenant
+	FOR EACH ROW WHEN (OLD.timezone OPERATOR(pg_catalog.<>) NEW.timezone)
+	EXECUTE FUNCTION lb._zone_changes();
+
+CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.moved m USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
+	DELETE FROM lb.page p USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
+	DELETE FROM lb.version v USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
+	DELETE FROM lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id;
+END
+$$;
+
 CREATE FUNCTION lb._board_dropped() RETURNS trigger
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
-	DELETE FROM lb.standing s USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
-	DELETE FROM lb.moved m USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
-	DELETE FROM lb.page p USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
-	DELETE FROM lb.version v USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
-	DELETE FROM lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id;
+	PERFORM lb._lock_rounds('dropping a board or a counter');
+	PERFORM lb._forget_board(OLD.counter_id, OLD.board_id);
+	DELETE FROM lb.late_class l
+		WHERE l.counter_id = OLD.counter_id AND NOT EXISTS (
+			SELECT FROM lb.board b
+			JOIN lb.counter c ON c.counter_id = b.counter_id
+			JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+			WHERE b.counter_id = l.counter_id AND b.period = l.period AND b.starts = l.starts
+			AND coalesce(b.lateness, v.lateness) = l.lateness);
 	RETURN OLD;
 END
 $$;
@@ -1502,8 +1637,9 @@ CREATE FUNCTION lb._counter_gone() RETURNS trigger
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('dropping a board or a counter');
 	DELETE FROM lb.bucket b WHERE b.counter_id = OLD.counter_id;
+	DELETE FROM lb.counter_horizon h WHERE h.counter_id = OLD.counter_id;
 	DELETE FROM lb.version v WHERE v.counter_id = OLD.counter_id;
 	RETURN OLD;
 END
@@ -1511,24 +1647,6 @@ $$;
 
 CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
-
-/*
- * A round reads the zone when it begins and cuts its events into windows by
- * it.  The name makes it fire before the check that the tenant has no events.
- */
-CREATE FUNCTION lb._hold_rounds() RETURNS trigger
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-	SET search_path = pg_catalog, lb, pg_temp
-	AS $$
-BEGIN
-	PERFORM lb._lock_rounds();
-	RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER before_keep_timezone BEFORE UPDATE ON lb.tenant
-	FOR EACH ROW WHEN (NEW.timezone IS DISTINCT FROM OLD.timezone)
-	EXECUTE FUNCTION lb._hold_rounds();
 
 /*
  * What a board's definition may change without meaning something else.  A
@@ -1547,7 +1665,7 @@ DECLARE
 	was lb.board;
 	b lb.board;
 BEGIN
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('altering a board');
 	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
 	IF NOT FOUND THEN
 		PERFORM lb._board_id(board);	/* dropped just now */
@@ -1710,16 +1828,15 @@ BEGIN
 END
 $$;
 
-/* A calendar window, for tests and for the inner functions in SQL. */
-CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, OUT opens timestamptz, OUT closes timestamptz)
-	LANGUAGE c STABLE STRICT PARALLEL SAFE
-	AS 'MODULE_PATHNAME', 'lb_window_sql';
-
 CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
 		OUT events bigint, OUT rankings bigint, OUT lag interval)
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
 COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
 'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. Old versions and partitions ahead are the loop''s work. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+
+/* The same with the time as an argument, for tests. */
+CREATE FUNCTION lb._refresh(counter text, as_of timestamptz, OUT events bigint, OUT rankings bigint, OUT lag interval)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh_at';
 
 CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
 		every interval DEFAULT '250 milliseconds')
@@ -2155,7 +2272,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year), with a board or without. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row an hour in which the member had events. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -2176,6 +2293,41 @@ CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root b
 		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
+
+/*
+ * What a ranking is about: its window, or what a rolling one covers, which bit
+ * of the late set keeps events out, and in which buckets that is to be seen.
+ */
+CREATE FUNCTION lb._board_window(b lb.board, r lb.ranking, OUT opens timestamptz, OUT closes timestamptz,
+		OUT late_bit integer, OUT span "char")
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	zone text := (SELECT t.timezone FROM lb.tenant t WHERE t.tenant_id = b.tenant_id);
+	v lb.counter_version;
+	horizon timestamptz := (SELECT h.horizon FROM lb.counter_horizon h WHERE h.counter_id = b.counter_id);
+BEGIN
+	SELECT d.* INTO v FROM lb.counter c JOIN lb.counter_version d ON d.counter_id = c.counter_id AND d.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	opens := r.opens;
+	closes := r.closes;
+	span := 'g';
+	IF b.period LIKE 'last %' THEN
+		SELECT w.opens, w.closes INTO opens, closes
+			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
+		late_bit := 0;
+		RETURN;
+	END IF;
+	SELECT l.bit INTO late_bit FROM lb.late_class l
+		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+		AND l.lateness = coalesce(b.lateness, v.lateness);
+	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
+	IF opens < horizon THEN
+		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+	END IF;
+END
+$$;
 
 /*
  * Is a ranking what its parts say?  Its tree against itself, and against the
@@ -2242,30 +2394,33 @@ CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (rankin
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
-DECLARE
-	late_bit integer := 1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1;
 BEGIN
 	RETURN QUERY
-	WITH instant AS (
-		SELECT DISTINCT u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
+	WITH about AS MATERIALIZED (
+		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
+		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
+		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
+	instant AS (
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
 	placed AS MATERIALIZED (
-		SELECT i.opens, r.ranking_id
+		SELECT i.span, i.opens, a.ranking_id, a.late_bit
 		FROM instant i, LATERAL (
-			SELECT k.ranking_id, k.closes FROM lb.ranking k
+			SELECT k.ranking_id FROM lb.ranking k
 			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
 			ORDER BY k.opens DESC LIMIT 1) r
-		WHERE i.opens < r.closes),
+		JOIN about a ON a.ranking_id = r.ranking_id
+		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
 			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
-		FROM lb.bucket u JOIN placed p ON p.opens = u.opens
-		WHERE u.counter_id = b.counter_id AND u.late & late_bit = 0
+		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM lb.ranking r JOIN lb.standing s ON s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id
-		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '')
+		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value
@@ -2350,6 +2505,8 @@ DECLARE
 	b lb.board;
 	r lb.ranking;
 	op text;
+	wrong bigint;
+	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
 	SELECT v.operator INTO op FROM lb.counter c
@@ -2370,13 +2527,27 @@ BEGIN
 		FROM lb._standing_problems(b, op) p
 		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
 		ORDER BY k.opens;
+
+	/* a member's days hold what the buckets inside them do */
+	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since
+		FROM lb.counter_horizon h, lb.tenant t, lb._window('day', h.horizon, t.timezone) w
+		WHERE h.counter_id = b.counter_id AND t.tenant_id = b.tenant_id;
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.version, u.member
+		 FROM lb.bucket u WHERE u.counter_id = b.counter_id AND u.opens >= coalesce(since, '-infinity')
+		 GROUP BY 1, 2
+		 HAVING sum(u.n) FILTER (WHERE u.span = 'd') IS DISTINCT FROM sum(u.n) FILTER (WHERE u.span = 'g')) d;
+	IF wrong > 0 THEN
+		problem := format('the days of %s members differ from the buckets inside them', wrong);
+		RETURN NEXT;
+	END IF;
 END
 $$;
 
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window, the rankings of scopes against the standings of their members, the counter''s days against the buckets inside them. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
 /* The windows of a board, a member's history, the log itself. */
 CREATE FUNCTION @extschema@.lb_windows(board text, n integer DEFAULT 10, scope text DEFAULT '',
 		OUT label text, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz, OUT state text,
@@ -2626,8 +2797,7 @@ BEGIN
 			/* one unit more than it covers, and a day for the zone */
 			ends := held.last_event + substr(b.period, 6)::interval + interval '2 days';
 		ELSE
-			ends := (lb._window(b.period, held.last_event, c.timezone)).closes
-				+ b.starts + coalesce(b.lateness, c.lateness);
+			ends := (lb._window(b.period, held.last_event, c.timezone, b.starts)).closes + coalesce(b.lateness, c.lateness);
 		END IF;
 		IF ends >= floor THEN
 			RETURN format('Board "%s" counts its events in a window that is not settled.', b.board);
@@ -2686,7 +2856,7 @@ BEGIN
 	END IF;
 	SELECT array_agg(h) INTO held FROM lb._contents(p.relid, p.opens, p.closes) h;
 	BEGIN
-		PERFORM lb._lock_rounds();
+		PERFORM lb._lock_rounds('maintenance');
 		FOREACH one IN ARRAY held LOOP
 			reason := lb._needed_by(one, lb._counted_before());
 			IF p.closes > clock_timestamp() - archive OR reason IS NOT NULL THEN
@@ -2759,7 +2929,7 @@ DECLARE
 	part text;
 BEGIN
 	/* a round that has its snapshot would not see the copied rows */
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('maintenance');
 	LOCK TABLE ONLY lb.event IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event DETACH PARTITION lb.%I', partition);
 	EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)', copy, opens, closes);

@@ -95,9 +95,9 @@ BEGIN
 		FROM lb.event e WHERE e.xid >= since
 		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 	), buckets AS (
-		INSERT INTO plain.bucket AS b (counter_id, version, late, moved, opens, closes, n, value, reached_at, member)
-		SELECT n.counter_id, n.version, 0, n.moved, n.opens, n.opens + interval '1 hour', n.n, n.value, n.reached_at, n.member FROM news n
-		ON CONFLICT (counter_id, version, member, opens, late) DO UPDATE SET n = b.n + excluded.n,
+		INSERT INTO plain.bucket AS b (counter_id, version, span, late, moved, opens, closes, n, value, reached_at, member)
+		SELECT n.counter_id, n.version, 'g', 0, n.moved, n.opens, n.opens + interval '1 hour', n.n, n.value, n.reached_at, n.member FROM news n
+		ON CONFLICT (counter_id, version, member, span, opens, late) DO UPDATE SET n = b.n + excluded.n,
 			value = b.value + excluded.value, moved = b.moved OR excluded.moved,
 			reached_at = greatest(b.reached_at, excluded.reached_at)
 	)

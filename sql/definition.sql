@@ -134,7 +134,7 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 ]);
 SELECT b.board, b.period, b.direction, b.ties, b.head, b.buckets, b.ceiling, b.freshness, b.keep_versions, b.timezone, b.tenant, b.counter
 FROM lb_boards() AS b WHERE b.board IN ('b3', 'b4', 'b5') ORDER BY 1;
-SELECT board, period, scoped, starts, lateness, grain FROM lb_boards() AS b JOIN lb_counters() AS c USING (counter_id)
+SELECT board, period, scoped, starts, b.lateness, grain FROM lb_boards() AS b JOIN lb_counters() AS c USING (counter_id)
 WHERE board ~ '^[rs][0-9]$' OR board = 'b3' ORDER BY 1;
 SELECT lb_create_board('defaults', 'points') > 0 AS id;
 SELECT 'default differs' FROM lb_boards() AS a, lb_boards() AS b

@@ -291,6 +291,44 @@ BEGIN
 END
 $$;
 
+/*
+ * The class of a calendar board whose windows or lateness are its own; a new
+ * one lets the counter's events be judged by it (projection/recount.c).
+ */
+CREATE FUNCTION lb._judge_late(d lb.board) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	of_counter interval;
+	own interval;
+	free integer;
+BEGIN
+	SELECT v.lateness INTO of_counter FROM lb.counter c
+		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.counter_id = d.counter_id;
+	own := coalesce(d.lateness, of_counter);
+	IF d.period = 'all' OR d.period LIKE 'last %' OR (d.starts = '0' AND own = of_counter) THEN
+		RETURN;
+	END IF;
+	/* against whoever makes or drops a board of the class */
+	PERFORM lb._lock_rounds('a board with windows or a lateness of its own');
+	IF EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id
+			   AND l.period = d.period AND l.starts = d.starts AND l.lateness = own) THEN
+		RETURN;
+	END IF;
+	SELECT min(b) INTO free FROM generate_series(8, 30) b
+		WHERE NOT EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id = d.counter_id AND l.bit = b);
+	IF free IS NULL THEN
+		RAISE EXCEPTION 'the boards of the counter settle in more than 23 ways'
+			USING ERRCODE = 'program_limit_exceeded',
+				  HINT = 'Choose period, starts and lateness of another board of the counter, or drop boards.';
+	END IF;
+	INSERT INTO lb.late_class (counter_id, bit, period, starts, lateness)
+		VALUES (d.counter_id, free, d.period, d.starts, own);
+END
+$$;
+
 CREATE FUNCTION lb._create_board(board text, counter text, period text, direction text, ties text, ranks text,
 		head integer, buckets integer, ceiling bigint, freshness interval, keep_versions interval,
 		scoped boolean, starts interval, lateness interval, if_not_exists boolean) RETURNS bigint
@@ -325,6 +363,7 @@ BEGIN
 		RETURN lb._already('board', parsed[2], other.board_id, coalesce(if_not_exists, false),
 						   wanted IS NOT DISTINCT FROM other);
 	END IF;
+	PERFORM lb._judge_late(wanted);
 	wanted.board_id := nextval('lb.board_id_seq');
 	INSERT INTO lb.board SELECT (wanted).*;
 	RETURN wanted.board_id;

@@ -172,7 +172,8 @@ span_column(uint64 row, int col, int64 if_null)
 #define COUNTER_COLUMNS \
 	"c.counter_id, v.version, v.operator, c.retired_at IS NOT NULL, " \
 	"v.monotonic, v.min_delta, v.max_delta, v.lateness, v.max_age, " \
-	"v.max_skew, v.idempotency, t.timezone, v.grain "
+	"v.max_skew, v.idempotency, t.timezone, v.grain, " \
+	"EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id" EQ "c.counter_id) "
 
 static void
 read_counter(LbCounter *counter)
@@ -194,6 +195,7 @@ read_counter(LbCounter *counter)
 	counter->idempotency = span_column(0, 11, -1);
 	counter->zone = get_zone(text_column(0, 12));
 	counter->grain = span_column(0, 13, 0);
+	counter->has_late_classes = DatumGetBool(column(0, 14, &isnull));
 }
 
 /*
@@ -313,12 +315,15 @@ lb_get_counter(const char *name, LbCounter *counter)
 	"b.board_id, b.counter_id, b.period, b.direction, b.ties, b.head, " \
 	"b.buckets, b.ceiling, b.freshness, coalesce(b.lateness, v.lateness), " \
 	"v.operator, t.timezone, b.ranks, b.keep_versions, b.scoped, b.starts, " \
-	"v.grain " \
+	"v.grain, v.version, l.bit " \
 	"FROM lb.board b " \
 	"JOIN lb.tenant t ON t.tenant_id" EQ "b.tenant_id " \
 	"JOIN lb.counter c ON c.counter_id" EQ "b.counter_id " \
 	"JOIN lb.counter_version v ON v.counter_id" EQ "c.counter_id " \
-	"AND v.version" EQ "c.version "
+	"AND v.version" EQ "c.version " \
+	"LEFT JOIN lb.late_class l ON l.counter_id" EQ "b.counter_id " \
+	"AND l.period" EQ "b.period AND l.starts" EQ "b.starts " \
+	"AND l.lateness" EQ "coalesce(b.lateness, v.lateness) "
 
 static void
 read_board(uint64 row, LbBoard *board)
@@ -330,7 +335,9 @@ read_board(uint64 row, LbBoard *board)
 	board->grain = span_column(row, 17, 0);
 	board->period = lb_parse_period(text_column(row, 3), board->grain,
 									&board->units);
-	board->late_bit = lb_period_rolls(board->period) ? 0 : board->period;
+	board->late_bit = DatumGetInt32(column(row, 19, &isnull));
+	if (isnull)
+		board->late_bit = lb_period_rolls(board->period) ? 0 : board->period;
 	board->descending = strcmp(text_column(row, 4), "desc") == 0;
 	board->ties = parse_ties(text_column(row, 5));
 	board->head = DatumGetInt32(column(row, 6, &isnull));
@@ -344,6 +351,7 @@ read_board(uint64 row, LbBoard *board)
 	board->keeps_versions = span_column(row, 14, 0) > 0;
 	board->scoped = DatumGetBool(column(row, 15, &isnull));
 	board->starts = span_column(row, 16, 0);
+	board->version = DatumGetInt16(column(row, 18, &isnull));
 }
 
 void
@@ -364,6 +372,19 @@ lb_get_board(const char *name, LbBoard *board)
 	read_board(0, board);
 }
 
+/* The boards that the plan finds, allocated in the caller's context. */
+static int
+read_boards(LbPlan *plan, const Datum *values, LbBoard **boards)
+{
+	uint64		n = lb_run(plan, values, NULL, true, 0, SPI_OK_SELECT);
+
+	*boards = palloc(Max(n, 1) * sizeof(LbBoard));
+	for (uint64 i = 0; i < n; i++)
+		read_board(i, &(*boards)[i]);
+	SPI_freetuptable(SPI_tuptable);
+	return (int) n;
+}
+
 /*
  * The boards of a counter, or only board_id if that is not zero; allocated
  * in the caller's context.
@@ -378,13 +399,21 @@ lb_get_boards(int64 counter_id, int64 board_id, LbBoard **boards)
 		2, {INT8OID, INT8OID}
 	};
 	Datum		values[2] = {Int64GetDatum(counter_id), Int64GetDatum(board_id)};
-	uint64		n = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
 
-	*boards = palloc(Max(n, 1) * sizeof(LbBoard));
-	for (uint64 i = 0; i < n; i++)
-		read_board(i, &(*boards)[i]);
-	SPI_freetuptable(SPI_tuptable);
-	return (int) n;
+	return read_boards(&plan, values, boards);
+}
+
+/* The rolling boards of all counters; the index board_rolling finds them. */
+int
+lb_get_rolling_boards(LbBoard **boards)
+{
+	static LbPlan plan = {
+		"SELECT " BOARD_COLUMNS
+		"WHERE pg_catalog.left(b.period, 4)" EQ "'last' "
+		"ORDER BY b.counter_id, b.board_id", 0
+	};
+
+	return read_boards(&plan, NULL, boards);
 }
 
 /* lb._parse_name(name, what) -> tenant, name */

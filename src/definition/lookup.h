@@ -47,6 +47,7 @@ typedef struct LbCounter
 	int64		max_skew;
 	int64		idempotency;	/* -1: derived from max_age and max_skew */
 	int64		grain;			/* how long its buckets are */
+	bool		has_late_classes;	/* see late.h */
 	pg_tz	   *zone;
 } LbCounter;
 
@@ -54,6 +55,7 @@ typedef struct LbBoard
 {
 	int64		board_id;
 	int64		counter_id;
+	int16		version;		/* of the counter, in force */
 	LbPeriod	period;
 	int32		units;			/* of a rolling period */
 	bool		scoped;
@@ -93,6 +95,7 @@ extern void lb_get_counter_version(int64 counter_id, int16 version,
 								   LbCounter *counter);
 extern void lb_get_board(const char *name, LbBoard *board);
 extern int	lb_get_boards(int64 counter_id, int64 board_id, LbBoard **boards);
+extern int	lb_get_rolling_boards(LbBoard **boards);
 
 /*
  * The key by which a ranking is sorted, best first.  Complementing the bits

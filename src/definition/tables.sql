@@ -70,8 +70,21 @@ CREATE TABLE lb.board (
 	UNIQUE (tenant_id, board)
 );
 CREATE INDEX board_counter ON lb.board (counter_id);
+CREATE INDEX board_rolling ON lb.board (counter_id, board_id) WHERE pg_catalog."left"(period, 4) OPERATOR(pg_catalog.=) 'last';
 COMMENT ON TABLE lb.board IS
 'One row a board: the members of one counter, ranked in one period. lateness NULL: the counter''s.';
+
+CREATE TABLE lb.late_class (
+	counter_id bigint NOT NULL,
+	bit integer NOT NULL,
+	period text NOT NULL,
+	starts interval NOT NULL,
+	lateness interval NOT NULL,
+	PRIMARY KEY (counter_id, bit),
+	UNIQUE (counter_id, period, starts, lateness)
+);
+COMMENT ON TABLE lb.late_class IS
+'Windows of a counter''s boards that settle otherwise than the calendar''s windows by the counter''s lateness: the bit of lb.bucket.late that says an event was late for them. A class goes with the last board that has it.';
 
 /* Backends, also those of a standby, forget what they have cached. */
 CREATE FUNCTION lb._definition_changed() RETURNS trigger
@@ -91,6 +104,7 @@ SELECT pg_catalog.pg_extension_config_dump('lb.tenant', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_version', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board', '');
+SELECT pg_catalog.pg_extension_config_dump('lb.late_class', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.tenant_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.counter_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('lb.board_id_seq', '');

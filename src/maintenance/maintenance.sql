@@ -137,8 +137,7 @@ BEGIN
 			/* one unit more than it covers, and a day for the zone */
 			ends := held.last_event + substr(b.period, 6)::interval + interval '2 days';
 		ELSE
-			ends := (lb._window(b.period, held.last_event, c.timezone)).closes
-				+ b.starts + coalesce(b.lateness, c.lateness);
+			ends := (lb._window(b.period, held.last_event, c.timezone, b.starts)).closes + coalesce(b.lateness, c.lateness);
 		END IF;
 		IF ends >= floor THEN
 			RETURN format('Board "%s" counts its events in a window that is not settled.', b.board);
@@ -197,7 +196,7 @@ BEGIN
 	END IF;
 	SELECT array_agg(h) INTO held FROM lb._contents(p.relid, p.opens, p.closes) h;
 	BEGIN
-		PERFORM lb._lock_rounds();
+		PERFORM lb._lock_rounds('maintenance');
 		FOREACH one IN ARRAY held LOOP
 			reason := lb._needed_by(one, lb._counted_before());
 			IF p.closes > clock_timestamp() - archive OR reason IS NOT NULL THEN
@@ -270,7 +269,7 @@ DECLARE
 	part text;
 BEGIN
 	/* a round that has its snapshot would not see the copied rows */
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('maintenance');
 	LOCK TABLE ONLY lb.event IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event DETACH PARTITION lb.%I', partition);
 	EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)', copy, opens, closes);

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * bucket.c
- *	  lb.bucket: what a member has in an hour.
+ *	  lb.bucket: what a member has in a stretch of time.
+ *
+ * Everything is stored twice, by the counter's grain and by local days, so
+ * that long windows are read from few rows (within.c).  A day's rows know
+ * nothing of windows that are shorter than a day.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +23,14 @@
 /* The columns of lb.bucket, and of its key. */
 enum
 {
-	COUNTER_ID = 1, VERSION, LATE, MOVED, OPENS, CLOSES, N, VALUE, REACHED_AT,
-	LAST_ID, MEMBER, WIDE
+	COUNTER_ID = 1, VERSION, SPAN, MOVED, LATE, OPENS, CLOSES, N, VALUE,
+	REACHED_AT, LAST_ID, MEMBER, WIDE
 };
 
 enum
 {
-	KEY_COUNTER_ID = 1, KEY_VERSION, KEY_MEMBER, KEY_OPENS, KEY_LATE
+	KEY_COUNTER_ID = 1, KEY_VERSION, KEY_MEMBER, KEY_SPAN, KEY_OPENS, KEY_LATE,
+	KEYS = KEY_LATE
 };
 
 static const LbAccumColumns accum_columns = {
@@ -39,7 +44,8 @@ set_row(LbRow *row, const LbGroup *group, Datum member)
 	lb_row_clear(row);
 	lb_row_set(row, COUNTER_ID, Int64GetDatum(group->counted->counter.counter_id));
 	lb_row_set(row, VERSION, Int16GetDatum(group->counted->counter.version));
-	lb_row_set(row, LATE, Int16GetDatum(group->late));
+	lb_row_set(row, SPAN, CharGetDatum(group->span));
+	lb_row_set(row, LATE, Int32GetDatum(group->late));
 	lb_row_set(row, OPENS, TimestampTzGetDatum(group->bucket.opens));
 	lb_row_set(row, CLOSES, TimestampTzGetDatum(group->bucket.closes));
 	lb_row_set(row, MEMBER, member);
@@ -49,13 +55,14 @@ set_row(LbRow *row, const LbGroup *group, Datum member)
 static TupleTableSlot *
 find_row(LbProbe *probe, const LbGroup *group, Datum member)
 {
-	ScanKeyData keys[5];
+	ScanKeyData keys[KEYS];
 
 	lb_key_int64(&keys[0], KEY_COUNTER_ID, group->counted->counter.counter_id);
 	lb_key_int16(&keys[1], KEY_VERSION, group->counted->counter.version);
 	lb_key_text(&keys[2], KEY_MEMBER, member);
-	lb_key_time(&keys[3], KEY_OPENS, group->bucket.opens);
-	lb_key_int16(&keys[4], KEY_LATE, group->late);
+	lb_key_char(&keys[3], KEY_SPAN, group->span);
+	lb_key_time(&keys[4], KEY_OPENS, group->bucket.opens);
+	lb_key_int32(&keys[5], KEY_LATE, group->late);
 	return lb_probe(probe, keys, ForwardScanDirection);
 }
 
@@ -82,9 +89,9 @@ store_group(LbProbe *probe, LbRows *rows, LbGroup *group)
 		lb_rows_insert(rows, &row);
 }
 
-/* Merge the groups, which are in key order, into the table. */
-void
-lb_store_groups(LbGroup **groups, int n)
+/* Merge the groups, which are in the order of members and time, into the table. */
+static void
+store_groups(LbGroup **groups, int n)
 {
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard buckets",
@@ -93,7 +100,7 @@ lb_store_groups(LbGroup **groups, int n)
 	LbProbe		probe;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	lb_probe_begin(&probe, LB_TABLE_BUCKET, 0, 5);
+	lb_probe_begin(&probe, LB_TABLE_BUCKET, 0, KEYS);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -106,4 +113,63 @@ lb_store_groups(LbGroup **groups, int n)
 	lb_rows_end(rows);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
+}
+
+static bool
+is_of_day(const LbGroup *day, const LbGroup *group)
+{
+	return day->counted == group->counted &&
+		lb_in_window(day->bucket, group->bucket.opens) &&
+		lb_text_equal(day->member, group->member);
+}
+
+/* The row of a day to which the group belongs: one of the last, or a new one. */
+static LbGroup *
+day_of(LbGroup *days, int *n, const LbGroup *group)
+{
+	LbCounted  *counted = group->counted;
+	int32		late = group->late & ~counted->late.hourly;
+	LbGroup    *day;
+
+	for (int i = *n - 1; i >= 0 && is_of_day(&days[i], group); i--)
+		if (days[i].late == late)
+			return &days[i];
+	if (!lb_in_window(counted->day, group->bucket.opens))
+		counted->day = lb_window(LB_PERIOD_DAY, 0, group->bucket.opens,
+								 counted->counter.zone);
+	day = &days[(*n)++];
+	memset(day, 0, sizeof(*day));
+	day->counted = counted;
+	day->member = group->member;
+	day->bucket = counted->day;
+	day->span = LB_SPAN_DAY;
+	day->late = late;
+	return day;
+}
+
+/*
+ * Store the groups, which are in the order of members and time and lie in the
+ * current memory context, and the days that they add up to.
+ */
+void
+lb_store_groups(LbGroup **groups, int n)
+{
+	LbGroup    *days = MemoryContextAllocHuge(CurrentMemoryContext,
+											  Max(n, 1) * sizeof(LbGroup));
+	LbGroup   **sorted;
+	int			ndays = 0;
+
+	/* before the groups get what is stored already */
+	for (int i = 0; i < n; i++)
+	{
+		LbGroup    *day = day_of(days, &ndays, groups[i]);
+
+		lb_accum_merge(day->counted->counter.op, &day->accum, &groups[i]->accum);
+	}
+	sorted = MemoryContextAllocHuge(CurrentMemoryContext,
+									Max(ndays, 1) * sizeof(LbGroup *));
+	for (int i = 0; i < ndays; i++)
+		sorted[i] = &days[i];
+	store_groups(groups, n);
+	store_groups(sorted, ndays);
 }

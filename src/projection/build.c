@@ -14,81 +14,125 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "log/lock.h"
-#include "projection/accum_row.h"
+#include "projection/build.h"
 #include "projection/refresh.h"
 #include "projection/round.h"
-
-#define FETCH_ROWS	1000
+#include "projection/watermark.h"
 
 PG_FUNCTION_INFO_V1(lb_board_created);
 PG_FUNCTION_INFO_V1(lb_lock_rounds);
 
-static void
-add_bucket(LbRound *round, HeapTuple row, TupleDesc desc, int64 counter_id,
-		   int64 board_id)
+typedef struct Building
 {
-	bool		isnull;
-	text	   *name = DatumGetTextPP(SPI_getbinval(row, desc, 2, &isnull));
-	LbText		member = {VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)};
-	LbWindow	bucket;
-	LbAccum		accum;
-	LbCounted  *counted = lb_counted(round, counter_id,
-									 DatumGetInt16(SPI_getbinval(row, desc, 1, &isnull)),
-									 board_id);
+	LbRound    *round;
+	LbCounted  *counted;
+	char		span;
+} Building;
 
-	bucket.opens = DatumGetTimestampTz(SPI_getbinval(row, desc, 3, &isnull));
-	bucket.closes = DatumGetTimestampTz(SPI_getbinval(row, desc, 4, &isnull));
-	lb_read_accum(row, desc, 6, &accum);
-	lb_round_bucket(round, counted, member, bucket,
-					DatumGetInt16(SPI_getbinval(row, desc, 5, &isnull)), &accum);
+static void
+add_bucket(void *context, const LbBucket *bucket)
+{
+	Building   *building = context;
+
+	lb_round_bucket(building->round, building->counted, bucket->member,
+					bucket->stretch, building->span, bucket->late, &bucket->accum);
 }
 
-static void
-add_buckets(LbRound *round, int64 counter_id, int64 board_id)
+/* Do all of the board's windows consist of whole days? */
+static bool
+has_whole_days(const LbBoard *board)
 {
-	Oid			types[1] = {INT8OID};
-	Datum		values[1] = {Int64GetDatum(counter_id)};
-	Portal		portal;
+	return board->period != LB_PERIOD_HOUR && board->period != LB_PERIOD_MINUTES &&
+		board->period != LB_PERIOD_HOURS && board->starts % USECS_PER_DAY == 0;
+}
 
-	portal = SPI_cursor_open_with_args(NULL,
-									   "SELECT b.version, b.member, b.opens, b.closes, b.late, b.n, b.value, "
-									   "b.wide, b.moved, b.reached_at, b.last_id "
-									   "FROM lb.bucket b WHERE b.counter_id = $1",
-									   1, types, values, NULL, true,
-									   CURSOR_OPT_NO_SCROLL);
-	for (;;)
+/*
+ * The stretch of time from which the board is built: what it covers, or
+ * everything; where it needs the counter's grain, the windows for which that
+ * is still there.
+ */
+static LbWindow
+time_to_build(const LbBoard *board, TimestampTz as_of)
+{
+	LbWindow	all = {DT_NOBEGIN, DT_NOEND};
+	TimestampTz horizon;
+
+	if (lb_period_rolls(board->period))
+		return lb_board_covers(board, as_of);
+	if (has_whole_days(board))
+		return all;
+	horizon = lb_counter_horizon(board->counter_id);
+	if (!TIMESTAMP_NOT_FINITE(horizon))
 	{
-		SPITupleTable *fetched;
-		uint64		n;
+		LbWindow	window = lb_board_window(board, horizon);
 
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		fetched = SPI_tuptable;
-		n = SPI_processed;
-		for (uint64 i = 0; i < n; i++)
-			add_bucket(round, fetched->vals[i], fetched->tupdesc, counter_id,
-					   board_id);
-		SPI_freetuptable(fetched);
-		if (n == 0)
-			break;
+		all.opens = window.opens < horizon ? window.closes : window.opens;
 	}
-	SPI_cursor_close(portal);
+	return all;
 }
 
-static void
-build_board(int64 counter_id, int64 board_id)
+/*
+ * What runs beside the rounds takes their place: their lock until the
+ * transaction ends, their settings, and a snapshot that sees what the last one
+ * left.  Everything allocated until the end goes with it.
+ */
+void
+lb_build_begin(LbBuildScope *scope)
 {
-	LbRound    *round = lb_round_begin(lb_next_round());
+	scope->context = AllocSetContextCreate(CurrentMemoryContext, "leaderboard build",
+										   ALLOCSET_DEFAULT_SIZES);
+	lb_lock(LB_LOCK_ROUND, 0, 0, true);
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
+	lb_spi_connect();
+	scope->nest = lb_round_settings();
+	scope->caller = MemoryContextSwitchTo(scope->context);
+}
 
-	round->rereads_buckets = true;
-	add_buckets(round, counter_id, board_id);
-	lb_round_flush(round);
-	lb_publish(round);
+void
+lb_build_end(LbBuildScope *scope)
+{
+	MemoryContextSwitchTo(scope->caller);
+	lb_round_settings_end(scope->nest);
+	lb_spi_finish();
+	PopActiveSnapshot();
+	MemoryContextDelete(scope->context);
+}
+
+/*
+ * Build the board as the last round would have it.  In the middle of a restore
+ * its counter may not be there yet, nor anything that was counted.
+ */
+void
+lb_build_board(int64 counter_id, int64 board_id)
+{
+	LbWatermark last;
+	LbCounter	counter;
+	Building	building = {0};
+
+	lb_watermark_read(&last);
+	building.round = lb_round_begin(lb_next_round(), last.as_of);
+	building.round->rereads_buckets = true;
+	if (lb_find_counter_version(counter_id, 0, &counter))
+		building.counted = lb_counted(building.round, counter_id,
+									  counter.version, board_id);
+	if (building.counted != NULL && building.counted->nboards > 0)
+	{
+		const LbBoard *board = &building.counted->boards[0].board;
+		bool		whole_days = has_whole_days(board);
+
+		building.span = whole_days ? LB_SPAN_DAY : LB_SPAN_GRAIN;
+		lb_within_all(&counter, time_to_build(board, last.as_of), whole_days,
+					  add_bucket, &building);
+	}
+	lb_round_flush(building.round);
+	lb_publish(building.round);
 }
 
 /* AFTER INSERT ON lb.board FOR EACH ROW */
@@ -97,11 +141,9 @@ lb_board_created(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TupleDesc	desc;
-	MemoryContext context;
-	MemoryContext old;
 	int64		counter_id;
 	int64		board_id;
-	int			nest;
+	LbBuildScope scope;
 	bool		isnull;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
@@ -112,31 +154,20 @@ lb_board_created(PG_FUNCTION_ARGS)
 	counter_id = DatumGetInt64(heap_getattr(trigger->tg_trigtuple,
 											SPI_fnumber(desc, "counter_id"), desc, &isnull));
 
-	context = AllocSetContextCreate(CurrentMemoryContext, "leaderboard build",
-									ALLOCSET_DEFAULT_SIZES);
-	lb_lock(LB_LOCK_ROUND, 0, 0, true);
-	CommandCounterIncrement();
-	PushActiveSnapshot(GetLatestSnapshot());
-	lb_spi_connect();
-	nest = lb_round_settings();
-	old = MemoryContextSwitchTo(context);
-	build_board(counter_id, board_id);
-	MemoryContextSwitchTo(old);
-	lb_round_settings_end(nest);
-	lb_spi_finish();
-	PopActiveSnapshot();
-	MemoryContextDelete(context);
+	lb_build_begin(&scope);
+	lb_build_board(counter_id, board_id);
+	lb_build_end(&scope);
 	return PointerGetDatum(NULL);
 }
 
 /*
- * lb._lock_rounds(): no round runs until the transaction ends, and what the
+ * lb._lock_rounds(what): no round runs until the transaction ends, and what the
  * last one wrote is there to be deleted.
  */
 Datum
 lb_lock_rounds(PG_FUNCTION_ARGS)
 {
-	lb_check_read_committed("dropping or altering a definition");
+	lb_check_read_committed(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	lb_lock(LB_LOCK_ROUND, 0, 0, true);
 	PG_RETURN_VOID();
 }

@@ -39,7 +39,8 @@ static bool
 same_group(const LbGroup *a, const LbGroup *b)
 {
 	return a->counted == b->counted && a->bucket.opens == b->bucket.opens &&
-		a->late == b->late && lb_text_equal(a->member, b->member);
+		a->span == b->span && a->late == b->late &&
+		lb_text_equal(a->member, b->member);
 }
 
 static bool
@@ -94,11 +95,12 @@ typedef struct MoveEntry
 
 /* Begin to collect; everything lives in the current memory context. */
 LbRound *
-lb_round_begin(int64 number)
+lb_round_begin(int64 number, TimestampTz as_of)
 {
 	LbRound    *round = palloc0(sizeof(LbRound));
 
 	round->number = number;
+	round->as_of = as_of;
 	round->context = CurrentMemoryContext;
 	round->fold = AllocSetContextCreate(CurrentMemoryContext,
 										"leaderboard fold",
@@ -129,10 +131,10 @@ is_full(const LbRound *round)
 /* Add what a member has in a bucket to its group. */
 void
 lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
-				LbWindow bucket, int16 late, const LbAccum *accum)
+				LbWindow bucket, char span, int32 late, const LbAccum *accum)
 {
 	LbGroup		key = {.counted = counted, .member = member,
-	.bucket = bucket, .late = late};
+	.bucket = bucket, .span = span, .late = late};
 	MemoryContext old = MemoryContextSwitchTo(round->fold);
 	GroupEntry *entry;
 	bool		found;
@@ -158,21 +160,22 @@ lb_round_event(LbRound *round, const LbLogged *event)
 {
 	LbCounted  *counted = lb_counted(round, event->counter_id, event->version, 0);
 	LbAccum		accum = {0};
-	int16		late = 0;
+	int32		late = 0;
 
 	if (counted->counter.retired)
 		return;
-	if (event->event_time < counted->hour.opens ||
-		event->event_time >= counted->hour.closes)
-		counted->hour = lb_window(LB_PERIOD_HOUR, event->event_time,
-								  counted->counter.zone);
+	if (!lb_in_window(counted->bucket, event->event_time))
+		counted->bucket = lb_bucket_window(counted->counter.grain,
+										   event->event_time,
+										   counted->counter.zone);
 	if (event->kind != LB_KIND_HISTORY)
-		late = lb_late_set(event->event_time, event->ingest_time,
-						   counted->counter.lateness, counted->counter.zone,
-						   counted->hour);
+		late = lb_late_set(&counted->late, counted->counter.zone,
+						   event->event_time, event->ingest_time,
+						   counted->bucket);
 	lb_accum_event(counted->counter.op, &accum, event->delta,
 				   event->event_time, event->event_id);
-	lb_round_bucket(round, counted, event->member, counted->hour, late, &accum);
+	lb_round_bucket(round, counted, event->member, counted->bucket,
+					LB_SPAN_GRAIN, late, &accum);
 	counted->events++;
 	round->events++;
 }
@@ -202,11 +205,13 @@ add_moves(LbRound *round, const LbGroup *group)
 	for (int i = 0; i < group->counted->nboards; i++)
 	{
 		LbCountedBoard *board = &group->counted->boards[i];
+		LbRanking  *ranking;
 
-		if ((group->late & LB_LATE(board->board.period)) == 0)
-			add_move(round,
-					 lb_ranking(round, group->counted, board, group->bucket.opens),
-					 group);
+		if (group->late & LB_LATE(board->board.late_bit))
+			continue;
+		ranking = lb_ranking(round, group->counted, board, group->bucket.opens);
+		if (ranking != NULL)
+			add_move(round, ranking, group);
 	}
 }
 
@@ -215,10 +220,20 @@ compare_groups(const void *a, const void *b)
 {
 	const LbGroup *x = *(LbGroup *const *) a;
 	const LbGroup *y = *(LbGroup *const *) b;
+	const LbCounter *of_x = &x->counted->counter;
+	const LbCounter *of_y = &y->counted->counter;
+	int			c;
 
-	if (x->counted->counter.counter_id != y->counted->counter.counter_id)
-		return x->counted->counter.counter_id < y->counted->counter.counter_id ? -1 : 1;
-	return lb_text_compare(x->member, y->member);
+	if (of_x->counter_id != of_y->counter_id)
+		return of_x->counter_id < of_y->counter_id ? -1 : 1;
+	if (of_x->version != of_y->version)
+		return of_x->version < of_y->version ? -1 : 1;
+	c = lb_text_compare(x->member, y->member);
+	if (c != 0)
+		return c;
+	if (x->bucket.opens != y->bucket.opens)
+		return x->bucket.opens < y->bucket.opens ? -1 : 1;
+	return (x->late > y->late) - (x->late < y->late);
 }
 
 static int
@@ -281,7 +296,7 @@ lb_round_flush(LbRound *round)
 
 	groups = sorted_groups(round, &ngroups);
 	round->moves = lbmove_create(round->fold, ngroups + 16, NULL);
-	for (int i = 0; i < ngroups; i++)
+	for (int i = 0; i < ngroups && !round->recounts; i++)
 		add_moves(round, groups[i]);
 	if (!round->rereads_buckets)
 		lb_store_groups(groups, ngroups);

@@ -53,7 +53,7 @@ one_round(bool own_transaction)
 
 	lb_gate_enter(&gate);
 	lb_spi_connect();
-	lb_refresh_once(&result, 0, false, own_transaction);
+	lb_refresh_once(&result, 0, false, own_transaction, NULL);
 	lb_spi_finish();
 	lb_gate_leave(&gate);
 	if (own_transaction && result.idle)

@@ -197,17 +197,22 @@ open_log(const LbWatermark *before, const LbWatermark *now, bool everything)
 									 values, NULL, true, CURSOR_OPT_NO_SCROLL);
 }
 
+/* With counted, rows have two more columns that say whether it has them. */
 static void
-count_fetched(LbRound *round, const SPITupleTable *fetched, uint64 n)
+count_fetched(LbRound *round, const SPITupleTable *fetched, uint64 n,
+			  const LbWatermark *counted, int32 origin)
 {
 	for (uint64 row = 0; row < n; row++)
 	{
-		Datum		values[8];
-		bool		nulls[8];
+		Datum		values[10];
+		bool		nulls[10];
 		LbLogged	event;
 		text	   *member;
 
 		heap_deform_tuple(fetched->vals[row], fetched->tupdesc, values, nulls);
+		if (counted != NULL && DatumGetInt32(values[9]) == origin &&
+			!lb_watermark_has(counted, DatumGetUInt64(values[8])))
+			continue;
 		member = DatumGetTextPP(values[7]);
 		event.counter_id = DatumGetInt64(values[0]);
 		event.version = DatumGetInt16(values[1]);
@@ -222,15 +227,10 @@ count_fetched(LbRound *round, const SPITupleTable *fetched, uint64 n)
 	}
 }
 
-/*
- * Hand every new event to the round; with everything, the whole log.  The
- * events are read with the active snapshot, which is the one of "now".
- */
-void
-lb_news_count(LbRound *round, const LbWatermark *before, const LbWatermark *now,
-			  bool everything)
+static void
+count_all(LbRound *round, Portal portal, const LbWatermark *counted)
 {
-	Portal		portal = open_log(before, now, everything);
+	int32		origin = lb_current_origin();
 
 	for (;;)
 	{
@@ -242,11 +242,43 @@ lb_news_count(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		fetched = SPI_tuptable;
 		n = SPI_processed;
 		if (n > 0)
-			count_fetched(round, fetched, n);
+			count_fetched(round, fetched, n, counted, origin);
 		SPI_freetuptable(fetched);
 		if (n == 0)
 			break;
 	}
 	SPI_cursor_close(portal);
 	lb_round_flush(round);
+}
+
+/*
+ * Hand every new event to the round; with everything, the whole log.  The
+ * events are read with the active snapshot, which is the one of "now".
+ */
+void
+lb_news_count(LbRound *round, const LbWatermark *before, const LbWatermark *now,
+			  bool everything)
+{
+	count_all(round, open_log(before, now, everything), NULL);
+}
+
+/*
+ * Hand what has been counted of one counter to the round again: of this
+ * cluster what the watermark has, of others what was adopted.
+ */
+void
+lb_news_recount(LbRound *round, const LbWatermark *counted, int64 counter_id)
+{
+	static const char *const sql =
+		"SELECT e.counter_id, e.version, e.delta, e.event_time, e.ingest_time, "
+		"e.event_id, e.kind, e.member, e.xid, e.origin FROM lb.event e "
+		"WHERE e.counter_id = $1 AND (e.origin = $2 "
+		"OR e.origin = ANY (ARRAY(SELECT a.origin FROM lb.adopted a)))";
+	Oid			types[2] = {INT8OID, INT4OID};
+	Datum		values[2] = {Int64GetDatum(counter_id),
+	Int32GetDatum(lb_current_origin())};
+
+	count_all(round,
+			  SPI_cursor_open_with_args(NULL, sql, 2, types, values, NULL, true,
+										CURSOR_OPT_NO_SCROLL), counted);
 }

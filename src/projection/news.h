@@ -24,5 +24,7 @@ extern LbNews lb_news_exist(const LbWatermark *before, const LbWatermark *now);
 extern uint64 lb_news_cut(const LbWatermark *before, int64 limit);
 extern void lb_news_count(LbRound *round, const LbWatermark *before,
 						  const LbWatermark *now, bool everything);
+extern void lb_news_recount(LbRound *round, const LbWatermark *counted,
+							int64 counter_id);
 
 #endif							/* LB_NEWS_H */

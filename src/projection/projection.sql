@@ -27,8 +27,9 @@ COMMENT ON TABLE lb.adopted IS
 CREATE TABLE lb.bucket (
 	counter_id bigint NOT NULL,
 	version smallint NOT NULL,
-	late smallint NOT NULL,
+	span "char" NOT NULL,
 	moved boolean NOT NULL,
+	late integer NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
 	n bigint NOT NULL,
@@ -37,10 +38,19 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
-	PRIMARY KEY (counter_id, version, member, opens, late)
+	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
+CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in an hour of the tenant''s zone. late: the set of calendar periods whose windows had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year). value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+
+CREATE TABLE lb.counter_horizon (
+	counter_id bigint PRIMARY KEY,
+	horizon timestamptz NOT NULL
+);
+COMMENT ON TABLE lb.counter_horizon IS
+'The instant before which a counter''s buckets of span g are gone; what happened before it is known by the day.';
 
 CREATE SEQUENCE lb.ranking_id_seq;
 
@@ -51,11 +61,11 @@ CREATE TABLE lb.ranking (
 	scope text COLLATE "C" NOT NULL,
 	opens timestamptz NOT NULL,
 	closes timestamptz NOT NULL,
-	PRIMARY KEY (counter_id, ranking_id),
-	UNIQUE (counter_id, board_id, scope, opens)
+	PRIMARY KEY (counter_id, board_id, scope, opens),
+	UNIQUE (counter_id, ranking_id)
 );
 COMMENT ON TABLE lb.ranking IS
-'One row a ranking: a board in one of its windows, opened when the first event fell into it.';
+'One row a ranking: a board, or one of its scopes, in one of its windows, opened when the first member came.';
 
 CREATE TABLE lb.version (
 	counter_id bigint NOT NULL,
@@ -101,6 +111,39 @@ CREATE TABLE lb.moved (
 COMMENT ON TABLE lb.moved IS
 'What a member had in a ranking before the version that moved it; NULL if it was not on the board. With lb.standing it tells every member''s value at every version kept.';
 
+/* A window, for tests and for the inner functions in SQL. */
+CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, starts interval DEFAULT '0',
+		grain interval DEFAULT '1 hour', OUT opens timestamptz, OUT closes timestamptz)
+	LANGUAGE c STABLE STRICT PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_window_sql';
+
+/*
+ * Late events by the calendar's windows and the counter's lateness.  Hours are
+ * known by the grain, everything longer by the day.
+ */
+CREATE VIEW lb.late AS
+	SELECT t.tenant, c.counter, w.period, w.opens, w.closes, s.late, s.events,
+		s.late::double precision OPERATOR(pg_catalog./) s.events::double precision AS ratio
+	FROM (SELECT DISTINCT b.counter_id, b.version, p.period, p.bit, b.span, k.opens, k.closes
+		  FROM lb.bucket b
+		  JOIN (VALUES ('hour', 2, 'g'::"char"), ('day', 4, 'd'), ('week', 8, 'd'), ('month', 16, 'd'), ('year', 32, 'd'))
+			AS p(period, bit, span)
+			ON p.span OPERATOR(pg_catalog.=) b.span AND (b.late OPERATOR(pg_catalog.&) p.bit) OPERATOR(pg_catalog.<>) 0
+		  JOIN lb.counter o ON o.counter_id OPERATOR(pg_catalog.=) b.counter_id
+		  JOIN lb.tenant z ON z.tenant_id OPERATOR(pg_catalog.=) o.tenant_id,
+		  LATERAL lb._window(p.period, b.opens, z.timezone) k
+		  WHERE b.late OPERATOR(pg_catalog.<>) 0) w
+	JOIN lb.counter c ON c.counter_id OPERATOR(pg_catalog.=) w.counter_id
+	JOIN lb.tenant t ON t.tenant_id OPERATOR(pg_catalog.=) c.tenant_id,
+	LATERAL (SELECT pg_catalog.sum(b.n)::bigint AS events,
+				pg_catalog.sum(b.n) FILTER (WHERE (b.late OPERATOR(pg_catalog.&) w.bit) OPERATOR(pg_catalog.<>) 0)::bigint AS late
+			 FROM lb.bucket b
+			 WHERE b.counter_id OPERATOR(pg_catalog.=) w.counter_id AND b.version OPERATOR(pg_catalog.=) w.version
+			 AND b.span OPERATOR(pg_catalog.=) w.span
+			 AND b.opens OPERATOR(pg_catalog.>=) w.opens AND b.opens OPERATOR(pg_catalog.<) w.closes) s;
+COMMENT ON VIEW lb.late IS
+'Windows of the calendar that events came too late for, by the counter''s lateness: late, the events that do not count there, of events in all, and their ratio. A window is here only if it has late events.';
+
 CREATE VIEW lb.poison AS
 	SELECT t.tenant, b.board, b.board_id, s.counter_id, r.scope, r.opens, r.closes, s.member, s.wide AS value
 	FROM lb.standing s
@@ -113,7 +156,7 @@ COMMENT ON VIEW lb.poison IS
 'Members taken off a ranking because their sum left bigint, with the sum; they return when it fits again. lb_value() raises 22003 for them.';
 
 /* What boards and counters leave behind when they go, and what a new board finds. */
-CREATE FUNCTION lb._lock_rounds() RETURNS void
+CREATE FUNCTION lb._lock_rounds(what text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE
 	AS 'MODULE_PATHNAME', 'lb_lock_rounds';
 
@@ -124,26 +167,65 @@ CREATE FUNCTION lb._board_created() RETURNS trigger
 CREATE TRIGGER board_created AFTER INSERT ON lb.board
 	FOR EACH ROW EXECUTE FUNCTION lb._board_created();
 
+/* Its class of windows was judged when its counter counted; what is there is judged now. */
+CREATE FUNCTION lb._late_class_created() RETURNS trigger
+	LANGUAGE c VOLATILE PARALLEL UNSAFE
+	AS 'MODULE_PATHNAME', 'lb_late_class_created';
+
+CREATE TRIGGER late_class_created AFTER INSERT ON lb.late_class
+	FOR EACH ROW EXECUTE FUNCTION lb._late_class_created();
+
+/* Before the trigger of the log looks for events: no round may count some in the old zone meanwhile. */
+CREATE FUNCTION lb._zone_changes() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._lock_rounds('a change of a time zone');
+	RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER hold_rounds BEFORE UPDATE ON lb.tenant
+	FOR EACH ROW WHEN (OLD.timezone OPERATOR(pg_catalog.<>) NEW.timezone)
+	EXECUTE FUNCTION lb._zone_changes();
+
+CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.moved m USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
+	DELETE FROM lb.page p USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
+	DELETE FROM lb.version v USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
+	DELETE FROM lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id;
+END
+$$;
+
 CREATE FUNCTION lb._board_dropped() RETURNS trigger
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
-	DELETE FROM lb.standing s USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
-	DELETE FROM lb.moved m USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND m.counter_id = r.counter_id AND m.ranking_id = r.ranking_id;
-	DELETE FROM lb.page p USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND p.counter_id = r.counter_id AND p.ranking_id = r.ranking_id;
-	DELETE FROM lb.version v USING lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id
-		AND v.counter_id = r.counter_id AND v.ranking_id = r.ranking_id;
-	DELETE FROM lb.ranking r
-		WHERE r.counter_id = OLD.counter_id AND r.board_id = OLD.board_id;
+	PERFORM lb._lock_rounds('dropping a board or a counter');
+	PERFORM lb._forget_board(OLD.counter_id, OLD.board_id);
+	DELETE FROM lb.late_class l
+		WHERE l.counter_id = OLD.counter_id AND NOT EXISTS (
+			SELECT FROM lb.board b
+			JOIN lb.counter c ON c.counter_id = b.counter_id
+			JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+			WHERE b.counter_id = l.counter_id AND b.period = l.period AND b.starts = l.starts
+			AND coalesce(b.lateness, v.lateness) = l.lateness);
 	RETURN OLD;
 END
 $$;
@@ -156,8 +238,9 @@ CREATE FUNCTION lb._counter_gone() RETURNS trigger
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 BEGIN
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('dropping a board or a counter');
 	DELETE FROM lb.bucket b WHERE b.counter_id = OLD.counter_id;
+	DELETE FROM lb.counter_horizon h WHERE h.counter_id = OLD.counter_id;
 	DELETE FROM lb.version v WHERE v.counter_id = OLD.counter_id;
 	RETURN OLD;
 END
@@ -165,24 +248,6 @@ $$;
 
 CREATE TRIGGER counter_gone AFTER UPDATE OF retired_at OR DELETE ON lb.counter
 	FOR EACH ROW EXECUTE FUNCTION lb._counter_gone();
-
-/*
- * A round reads the zone when it begins and cuts its events into windows by
- * it.  The name makes it fire before the check that the tenant has no events.
- */
-CREATE FUNCTION lb._hold_rounds() RETURNS trigger
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-	SET search_path = pg_catalog, lb, pg_temp
-	AS $$
-BEGIN
-	PERFORM lb._lock_rounds();
-	RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER before_keep_timezone BEFORE UPDATE ON lb.tenant
-	FOR EACH ROW WHEN (NEW.timezone IS DISTINCT FROM OLD.timezone)
-	EXECUTE FUNCTION lb._hold_rounds();
 
 /*
  * What a board's definition may change without meaning something else.  A
@@ -201,7 +266,7 @@ DECLARE
 	was lb.board;
 	b lb.board;
 BEGIN
-	PERFORM lb._lock_rounds();
+	PERFORM lb._lock_rounds('altering a board');
 	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
 	IF NOT FOUND THEN
 		PERFORM lb._board_id(board);	/* dropped just now */
@@ -364,16 +429,15 @@ BEGIN
 END
 $$;
 
-/* A calendar window, for tests and for the inner functions in SQL. */
-CREATE FUNCTION lb._window(period text, at timestamptz, timezone text, OUT opens timestamptz, OUT closes timestamptz)
-	LANGUAGE c STABLE STRICT PARALLEL SAFE
-	AS 'MODULE_PATHNAME', 'lb_window_sql';
-
 CREATE FUNCTION @extschema@.lb_refresh(counter text DEFAULT NULL,
 		OUT events bigint, OUT rankings bigint, OUT lag interval)
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh';
 COMMENT ON FUNCTION @extschema@.lb_refresh(text) IS
 'Counts every event committed so far, of all counters, in one round, waiting for one under way; the caller''s own transaction is counted by the next. Row: the events counted and rankings changed (of the named counter, or of all), and the age of the answer. Costs by the new events, not by counters, boards or members. Old versions and partitions ahead are the loop''s work. 25001 unless READ COMMITTED, 25006 on a standby, 42704 for an unknown counter.';
+
+/* The same with the time as an argument, for tests. */
+CREATE FUNCTION lb._refresh(counter text, as_of timestamptz, OUT events bigint, OUT rankings bigint, OUT lag interval)
+	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_refresh_at';
 
 CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 seconds',
 		every interval DEFAULT '250 milliseconds')

@@ -14,14 +14,11 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "projection/round.h"
-
-/* The place of the histogram among the columns of lb.version. */
-#define LB_VERSION_HISTOGRAM	9
+#include "projection/version.h"
 
 static Datum
 int64_array(const int64 *values, int n)
@@ -36,37 +33,27 @@ int64_array(const int64 *values, int n)
 }
 
 static void
-insert_version(const LbRanking *ranking, const LbPages *pages, int64 version)
+write_version(const LbRanking *ranking, const LbPages *pages, LbRows *rows,
+			  int64 version)
 {
-	static LbPlan insert = {
-		"INSERT INTO lb.version (counter_id, ranking_id, version, root, next_page, "
-		"population, superseded, owes, histogram, made_at) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())",
-		9, {INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID,
-		BOOLOID, InvalidOid}
-	};
-	Datum		values[9] = {Int64GetDatum(ranking->board->counter_id),
-		Int64GetDatum(ranking->ranking_id), Int64GetDatum(version),
-		Int64GetDatum(ranking->root), Int64GetDatum(ranking->next_page),
-		Int64GetDatum(ranking->population),
-		int64_array(pages->superseded, pages->nsuperseded),
-		/* also a first version can: of a head that was trimmed at once */
-	BoolGetDatum(ranking->published || pages->nsuperseded > 0)};
-	char		nulls[9] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', 'n'};
-	Oid			type = get_atttype(lb_relation_oid("version"), LB_VERSION_HISTOGRAM);
+	LbRow		row;
 
-	if (insert.argtypes[8] != type)
-	{
-		/* the first use, or the extension was created anew */
-		insert.argtypes[8] = type;
-		insert.plan = NULL;
-	}
+	lb_row_clear(&row);
+	lb_row_set(&row, LB_VERSION_COUNTER_ID, Int64GetDatum(ranking->board->counter_id));
+	lb_row_set(&row, LB_VERSION_RANKING_ID, Int64GetDatum(ranking->ranking_id));
+	lb_row_set(&row, LB_VERSION_VERSION, Int64GetDatum(version));
+	lb_row_set(&row, LB_VERSION_ROOT, Int64GetDatum(ranking->root));
+	lb_row_set(&row, LB_VERSION_NEXT_PAGE, Int64GetDatum(ranking->next_page));
+	lb_row_set(&row, LB_VERSION_POPULATION, Int64GetDatum(ranking->population));
+	/* also a first version can owe: of a head that was trimmed at once */
+	lb_row_set(&row, LB_VERSION_OWES,
+			   BoolGetDatum(ranking->published || pages->nsuperseded > 0));
+	lb_row_set(&row, LB_VERSION_MADE_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
 	if (ranking->histogram != NULL)
-	{
-		values[8] = lb_hist_store(ranking->histogram);
-		nulls[8] = ' ';
-	}
-	lb_run(&insert, values, nulls, false, 0, SPI_OK_INSERT);
+		lb_row_set(&row, LB_VERSION_HISTOGRAM, lb_hist_store(ranking->histogram));
+	lb_row_set(&row, LB_VERSION_SUPERSEDED,
+			   int64_array(pages->superseded, pages->nsuperseded));
+	lb_rows_insert(rows, &row);
 }
 
 /*
@@ -88,24 +75,42 @@ publish_counter(int64 counter_id, int64 version)
 	lb_run(&insert, values, NULL, false, 0, SPI_OK_INSERT);
 }
 
-static void
-publish_ranking(LbRanking *ranking, LbMoves *moves, LbRows *rows,
-				int64 version)
+/* Where the pages and versions of a round go. */
+typedef struct Outlet
 {
+	LbRound    *round;
+	LbRows	   *pages;
+	LbRows	   *versions;
+} Outlet;
+
+/* Is the tree cut?  Of a scope it is whole: it is what says who is in. */
+static bool
+has_head_only(const LbRanking *ranking)
+{
+	return ranking->board->bounded && ranking->scope.len == 0;
+}
+
+static void
+publish_ranking(LbRanking *ranking, const Outlet *to)
+{
+	LbMoves    *moves = to->round->sorted;
 	LbPages		pages;
 
 	lb_pages_begin(&pages, ranking->board->counter_id, ranking->ranking_id, false);
-	lb_pages_write(&pages, rows, ranking->next_page);
-	if (ranking->board->bounded && ranking->scope.len == 0)
+	lb_pages_write(&pages, to->pages, ranking->next_page);
+	if (has_head_only(ranking))
 		lb_head_apply(ranking, &pages, moves);
 	else
+	{
+		pages.lent = &lb_open_tables(to->round)->page;
 		lb_pages_check(&pages,
 					   lb_ranktree_apply(&pages.store, ranking->root,
 										 LB_RANK_FILL_DEFAULT, lb_moves_next,
 										 moves, &ranking->root));
+	}
 	lb_pages_end(&pages);
 	ranking->next_page = pages.next_page;
-	insert_version(ranking, &pages, version);
+	write_version(ranking, &pages, to->versions, to->round->number);
 	ranking->counted->rankings++;
 }
 
@@ -116,7 +121,11 @@ publish_rankings(LbRound *round)
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard publish",
 											   ALLOCSET_DEFAULT_SIZES);
-	LbRows	   *rows = lb_rows_begin(LB_TABLE_PAGE, 0);
+	Outlet to = {
+		.round = round,
+		.pages = lb_rows_begin(LB_TABLE_PAGE, 0),
+		.versions = lb_rows_begin(LB_TABLE_VERSION, 0)
+	};
 	int64		ranking;
 
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -124,14 +133,15 @@ publish_rankings(LbRound *round)
 	while (lb_moves_ranking(round->sorted, &ranking))
 	{
 		MemoryContextSwitchTo(work);
-		publish_ranking((LbRanking *) (intptr_t) ranking, round->sorted, rows,
-						round->number);
+		publish_ranking((LbRanking *) (intptr_t) ranking, &to);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 	}
 	lb_moves_end(round->sorted);
 	PopActiveSnapshot();
-	lb_rows_end(rows);
+	lb_rows_end(to.pages);
+	lb_rows_end(to.versions);
+	lb_close_tables(round);
 	MemoryContextDelete(work);
 }
 

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "projection/round.h"
+#include "projection/version.h"
 
 typedef struct LbCountedKey
 {
@@ -41,6 +42,22 @@ typedef struct CountedEntry
 	LbCountedKey key;
 	LbCounted  *counted;
 } CountedEntry;
+
+/* A column of lb.ranking, and the keys of that and of lb.version. */
+enum
+{
+	RANKING_ID = 2
+};
+
+enum
+{
+	KEY_COUNTER_ID = 1, KEY_BOARD_ID, KEY_SCOPE, KEY_OPENS
+};
+
+enum
+{
+	KEY_RANKING_ID = 2
+};
 
 static HTAB *
 make_table(LbRound *round, Size keysize, Size entrysize)
@@ -75,7 +92,12 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)
+	{
 		counted->boards[i].board = boards[i];
+		if (lb_period_rolls(boards[i].period))
+			counted->boards[i].covers = lb_board_covers(&boards[i], round->as_of);
+	}
+	lb_late_rules(&counted->late, &counted->counter);
 	counted->next = round->first;
 	round->first = counted;
 	MemoryContextSwitchTo(old);
@@ -112,24 +134,17 @@ text_datum(LbText text)
 
 /* The id of the ranking in that window; zero if it was never opened. */
 static int64
-find_ranking_id(const LbBoard *board, LbWindow window, LbText scope)
+find_ranking_id(LbRound *round, const LbBoard *board, LbWindow window, LbText scope)
 {
-	static LbPlan plan = {
-		"SELECT r.ranking_id FROM lb.ranking r WHERE r.counter_id = $1 "
-		"AND r.board_id = $2 AND r.scope = $4 AND r.opens = $3",
-		4, {INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID}
-	};
-	Datum		values[4] = {Int64GetDatum(board->counter_id),
-		Int64GetDatum(board->board_id), TimestampTzGetDatum(window.opens),
-	text_datum(scope)};
-	int64		id = 0;
-	bool		isnull;
+	TupleTableSlot *slot;
+	ScanKeyData keys[4];
 
-	if (lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1)
-		id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-										 SPI_tuptable->tupdesc, 1, &isnull));
-	SPI_freetuptable(SPI_tuptable);
-	return id;
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, board->counter_id);
+	lb_key_int64(&keys[1], KEY_BOARD_ID, board->board_id);
+	lb_key_text(&keys[2], KEY_SCOPE, text_datum(scope));
+	lb_key_time(&keys[3], KEY_OPENS, window.opens);
+	slot = lb_probe(&lb_open_tables(round)->ranking, keys, ForwardScanDirection);
+	return slot == NULL ? 0 : lb_slot_int64(slot, RANKING_ID);
 }
 
 /*
@@ -159,37 +174,31 @@ open_ranking(const LbBoard *board, LbWindow window, LbText scope)
 
 /* What its newest version says; of a ranking just opened, nothing. */
 static void
-load_version(LbRanking *ranking)
+load_version(LbRound *round, LbRanking *ranking)
 {
-	static LbPlan plan = {
-		"SELECT v.population, v.root, v.next_page, v.histogram FROM lb.version v "
-		"WHERE v.counter_id = $1 AND v.ranking_id = $2 "
-		"ORDER BY v.version DESC LIMIT 1",
-		2, {INT8OID, INT8OID}
-	};
-	Datum		values[2] = {Int64GetDatum(ranking->board->counter_id),
-	Int64GetDatum(ranking->ranking_id)};
+	TupleTableSlot *slot;
+	ScanKeyData keys[2];
 	bool		isnull;
 
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, ranking->board->counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, ranking->ranking_id);
+	slot = lb_probe(&lb_open_tables(round)->version, keys, BackwardScanDirection);
 	ranking->next_page = 1;
-	ranking->published = lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT) == 1;
+	ranking->published = slot != NULL;
 	if (ranking->published)
 	{
-		HeapTuple	row = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		Datum		histogram = SPI_getbinval(row, desc, 4, &isnull);
+		Datum		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 
 		if (!isnull)
 			ranking->histogram = lb_hist_load(histogram);
-		ranking->population = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-		ranking->root = DatumGetInt64(SPI_getbinval(row, desc, 2, &isnull));
-		ranking->next_page = DatumGetInt64(SPI_getbinval(row, desc, 3, &isnull));
+		ranking->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
+		ranking->root = lb_slot_int64(slot, LB_VERSION_ROOT);
+		ranking->next_page = lb_slot_int64(slot, LB_VERSION_NEXT_PAGE);
 	}
 	else if (ranking->board->bounded)
 		ranking->histogram = lb_hist_create(ranking->board->buckets,
 											ranking->board->ceiling);
 	ranking->size = ranking->population;
-	SPI_freetuptable(SPI_tuptable);
 }
 
 /* The ranking; NULL if it was never opened, and is not to be. */
@@ -199,7 +208,7 @@ load_ranking(LbRound *round, LbCounted *counted, const LbBoard *board,
 {
 	MemoryContext old = MemoryContextSwitchTo(round->context);
 	LbRanking  *ranking = NULL;
-	int64		id = find_ranking_id(board, window, scope);
+	int64		id = find_ranking_id(round, board, window, scope);
 
 	if (id == 0 && open)
 		id = open_ranking(board, window, scope);
@@ -211,7 +220,7 @@ load_ranking(LbRound *round, LbCounted *counted, const LbBoard *board,
 		ranking->board = board;
 		ranking->counted = counted;
 		ranking->ranking_id = id;
-		load_version(ranking);
+		load_version(round, ranking);
 	}
 	MemoryContextSwitchTo(old);
 	return ranking;
@@ -243,15 +252,19 @@ lb_ranking_of_scope(LbRound *round, LbCounted *counted, const LbBoard *board,
 	return entry->ranking;
 }
 
-/* The ranking of the board in whose window the instant falls. */
+/*
+ * The ranking of the board in whose window the instant falls; NULL if a
+ * rolling board does not cover it.
+ */
 LbRanking *
 lb_ranking(LbRound *round, LbCounted *counted, LbCountedBoard *board,
 		   TimestampTz at)
 {
-	if (board->ranking != NULL &&
-		board->window.opens <= at && at < board->window.closes)
+	if (lb_period_rolls(board->board.period) && !lb_in_window(board->covers, at))
+		return NULL;
+	if (board->ranking != NULL && lb_in_window(board->window, at))
 		return board->ranking;
-	board->window = lb_window(board->board.period, at, board->board.zone);
+	board->window = lb_board_window(&board->board, at);
 	board->ranking = lb_ranking_of_scope(round, counted, &board->board,
 										 board->window, (LbText) {"", 0}, true);
 	return board->ranking;

@@ -27,6 +27,7 @@
 #include "projection/refresh.h"
 
 PG_FUNCTION_INFO_V1(lb_refresh);
+PG_FUNCTION_INFO_V1(lb_refresh_at);
 
 /* A round of the loop counts about this many events, then commits. */
 #define ROUND_EVENTS	500000
@@ -150,6 +151,7 @@ begin_adoption(void)
 		"DELETE FROM lb.version",
 		"DELETE FROM lb.ranking",
 		"DELETE FROM lb.bucket",
+		"DELETE FROM lb.counter_horizon",
 		"INSERT INTO lb.adopted (origin) SELECT o.origin FROM lb.origin o "
 		"ON CONFLICT DO NOTHING"
 	};
@@ -164,14 +166,19 @@ lock_log(void)
 		elog(ERROR, "could not lock lb.event");
 }
 
+/* Rankings made from nothing are what they are; all others move on with the time. */
 static void
 count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
-		   bool everything, LbRefreshed *result, int64 counter_id)
+		   LbNews news, bool everything, LbRefreshed *result, int64 counter_id)
 {
 	lb_scope_news_count(round);
-	lb_news_count(round, before, now, everything);
+	if (news == LB_NEWS)
+		lb_news_count(round, before, now, everything);
+	if (!everything && lb_may_slide(before->as_of, now->as_of))
+		lb_slide(round, before->as_of);
 	result->events = round->events;
 	result->rankings = lb_publish(round);
+	result->idle = result->events == 0 && result->rankings == 0;
 	lb_watermark_write(now, round->number, result->events, result->rankings);
 	if (counter_id == 0)
 		return;
@@ -220,20 +227,24 @@ run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
 	else if (news == LB_NEWS && cut)
 		cut_backlog(&before, &now);
 	result->as_of = now.as_of;
-	result->idle = news == LB_NO_NEWS && !lb_scope_news_exist();
+	result->idle = news == LB_NO_NEWS && !lb_may_slide(before.as_of, now.as_of) &&
+		!lb_scope_news_exist();
 	if (result->idle)
 		lb_watermark_write(&now, lb_next_round(), 0, 0);
 	else
-		count_news(lb_round_begin(lb_next_round()), &before, &now, adopting, result, counter_id);
+		count_news(lb_round_begin(lb_next_round(), now.as_of), &before, &now,
+				   news, adopting, result, counter_id);
 }
 
 /*
  * Run a round as the owner, connected to SPI.  With wait, wait for one under
  * way; otherwise leave it to that.  With cut, a long backlog is counted in
- * several rounds.  counter_id, if not zero, is the counter to report.
+ * several rounds.  counter_id, if not zero, is the counter to report; time, if
+ * not NULL, what the clock is to say.
  */
 void
-lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
+lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut,
+				const TimestampTz *time)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context;
@@ -261,7 +272,7 @@ lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait, bool cut)
 
 	if (!result->restoring)
 	{
-		as_of = GetCurrentTimestamp();
+		as_of = time != NULL ? *time : GetCurrentTimestamp();
 		PushActiveSnapshot(GetLatestSnapshot());
 		run_round(result, counter_id, cut, as_of, adopting);
 		PopActiveSnapshot();
@@ -300,9 +311,8 @@ refreshed_row(FunctionCallInfo fcinfo, const LbRefreshed *result)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* lb_refresh(counter) -> events, rankings, lag */
-Datum
-lb_refresh(PG_FUNCTION_ARGS)
+static Datum
+refresh(FunctionCallInfo fcinfo, const TimestampTz *as_of)
 {
 	LbRefreshed result;
 	LbCounter	counter = {0};
@@ -315,7 +325,7 @@ lb_refresh(PG_FUNCTION_ARGS)
 	lb_spi_connect();
 	if (name != NULL)
 		lb_get_counter(name, &counter);
-	lb_refresh_once(&result, counter.counter_id, true, false);
+	lb_refresh_once(&result, counter.counter_id, true, false, as_of);
 	lb_spi_finish();
 	lb_gate_leave(&gate);
 	if (result.restoring)
@@ -323,4 +333,22 @@ lb_refresh(PG_FUNCTION_ARGS)
 				(errmsg("the event log is being restored; nothing was counted"),
 				 errhint("Refresh again when the restore is complete; lb.health tells.")));
 	PG_RETURN_DATUM(refreshed_row(fcinfo, &result));
+}
+
+/* lb_refresh(counter) -> events, rankings, lag */
+Datum
+lb_refresh(PG_FUNCTION_ARGS)
+{
+	return refresh(fcinfo, NULL);
+}
+
+/* lb._refresh(counter, as_of): the same with the time as an argument. */
+Datum
+lb_refresh_at(PG_FUNCTION_ARGS)
+{
+	TimestampTz as_of;
+
+	lb_check_not_null(fcinfo, 1, "as_of");
+	as_of = PG_GETARG_TIMESTAMPTZ(1);
+	return refresh(fcinfo, &as_of);
 }

@@ -26,6 +26,6 @@ extern int64 lb_next_round(void);
 extern int	lb_round_settings(void);
 extern void lb_round_settings_end(int nest);
 extern void lb_refresh_once(LbRefreshed *result, int64 counter_id, bool wait,
-							bool cut);
+							bool cut, const TimestampTz *as_of);
 
 #endif							/* LB_REFRESH_H */

@@ -5,9 +5,10 @@
  *
  * Events are folded into one group a counter, member and bucket (fold.c);
  * groups are merged into lb.bucket (bucket.c), regrouped by ranking and
- * merged into lb.standing (standing.c); what moved there changes the
- * ranking's histogram and population, which are published (ranking.c).  It
- * changes the rankings of the member's scopes in the same way (scopes.c).
+ * merged into lb.standing (standing.c), as are the members whose rolling
+ * windows moved on (slide.c); what moved there changes the ranking's
+ * histogram and population, which are published (publish.c).  It changes the
+ * rankings of the member's scopes in the same way (scopes.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +25,10 @@
 #include "histogram/histogram.h"
 #include "log/event.h"
 #include "projection/accum.h"
+#include "projection/late.h"
 #include "projection/moves.h"
 #include "projection/window.h"
+#include "projection/within.h"
 #include "ranktree/pages.h"
 #include "scope/membership.h"
 
@@ -49,6 +52,7 @@ typedef struct LbRanking
 typedef struct LbCountedBoard
 {
 	LbBoard		board;
+	LbWindow	covers;			/* of a rolling board, in this round */
 	LbWindow	window;
 	LbRanking  *ranking;		/* of that window */
 } LbCountedBoard;
@@ -59,19 +63,22 @@ typedef struct LbCounted
 	LbCounter	counter;
 	LbCountedBoard *boards;
 	int			nboards;
-	LbWindow	hour;			/* of the event before */
+	LbLateRules late;
+	LbWindow	bucket;			/* of the event before */
+	LbWindow	day;			/* of the group before */
 	int64		events;
 	int64		rankings;		/* that changed */
 	struct LbCounted *next;
 } LbCounted;
 
-/* The events of one member in one bucket. */
+/* The events of one member in one bucket, or the buckets of one day. */
 typedef struct LbGroup
 {
 	struct LbCounted *counted;
 	LbText		member;
 	LbWindow	bucket;
-	int16		late;
+	char		span;			/* LB_SPAN_... */
+	int32		late;
 	LbAccum		accum;
 	uint32		hash;
 } LbGroup;
@@ -82,11 +89,23 @@ typedef struct LbMove
 	LbRanking  *ranking;
 	LbText		member;
 	LbAccum		accum;
+	bool		absolute;		/* the value itself, not what came on top */
+	bool		gone;			/* and that is none: the member leaves */
 	bool		stored;			/* the member has a row: */
 	ItemPointerData tid;
 	LbAccum		old;
 	uint32		hash;
 } LbMove;
+
+/* What is read for each ranking that is touched. */
+typedef struct LbOpenTables
+{
+	Snapshot	snapshot;
+	LbProbe		ranking;
+	LbProbe		version;
+	LbProbe		page;
+	LbMemberships memberships;
+} LbOpenTables;
 
 struct lbgroup_hash;
 struct lbmove_hash;
@@ -94,6 +113,7 @@ struct lbmove_hash;
 typedef struct LbRound
 {
 	int64		number;
+	TimestampTz as_of;
 	MemoryContext context;		/* lives as long as the round */
 	MemoryContext fold;			/* emptied whenever groups are stored */
 	HTAB	   *counted;		/* the counters by id and version */
@@ -106,8 +126,9 @@ typedef struct LbRound
 	int64		events;
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
+	bool		recounts;		/* only buckets are written, no board moves */
 	Snapshot	snapshot;		/* whose memberships the rankings show */
-	LbMemberships *memberships; /* open while moves are being stored */
+	struct LbOpenTables *tables;
 } LbRound;
 
 /* A row of the log, as a round reads it. */
@@ -124,10 +145,11 @@ typedef struct LbLogged
 } LbLogged;
 
 /* fold.c */
-extern LbRound *lb_round_begin(int64 number);
+extern LbRound *lb_round_begin(int64 number, TimestampTz as_of);
 extern void lb_round_event(LbRound *round, const LbLogged *event);
 extern void lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
-							LbWindow bucket, int16 late, const LbAccum *accum);
+							LbWindow bucket, char span, int32 late,
+							const LbAccum *accum);
 extern void lb_round_flush(LbRound *round);
 
 /* ranking.c */
@@ -139,6 +161,10 @@ extern LbRanking *lb_ranking_of_scope(LbRound *round, LbCounted *counted,
 									  const LbBoard *board, LbWindow window,
 									  LbText scope, bool open);
 
+/* slide.c */
+extern bool lb_may_slide(TimestampTz before, TimestampTz as_of);
+extern void lb_slide(LbRound *round, TimestampTz before);
+
 /* publish.c, head.c */
 extern int64 lb_publish(LbRound *round);
 extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
@@ -147,12 +173,15 @@ extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 extern void lb_store_groups(LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
 
+/* open_tables.c */
+extern LbOpenTables *lb_open_tables(LbRound *round);
+extern void lb_close_tables(LbRound *round);
+
 /* scopes.c, scope_news.c */
 extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
 							  const LbAccum *was, const LbAccum *is);
 extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
 							 const LbAccum *was, const LbAccum *is);
-extern void lb_change_scopes_end(LbRound *round);
 extern bool lb_scope_news_exist(void);
 extern void lb_scope_news_count(LbRound *round);
 

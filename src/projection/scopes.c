@@ -14,7 +14,6 @@
 #include "leaderboard.h"
 
 #include "utils/builtins.h"
-#include "utils/snapmgr.h"
 
 #include "projection/round.h"
 
@@ -47,29 +46,12 @@ lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
 		change_order(round, ranking, member, was, true);
 }
 
-/* Opened when first needed, and kept until the round's moves are stored. */
-static LbMemberships *
-memberships_of(LbRound *round)
-{
-	MemoryContext old;
-
-	if (round->memberships != NULL)
-		return round->memberships;
-	old = MemoryContextSwitchTo(round->context);
-	PushActiveSnapshot(round->snapshot);
-	round->memberships = palloc(sizeof(LbMemberships));
-	lb_memberships_begin(round->memberships);
-	PopActiveSnapshot();
-	MemoryContextSwitchTo(old);
-	return round->memberships;
-}
-
 /* The same in each scope to which the member belongs in the ranking's window. */
 void
 lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
 				 const LbAccum *was, const LbAccum *is)
 {
-	LbMemberships *memberships = memberships_of(round);
+	LbMemberships *memberships = &lb_open_tables(round)->memberships;
 	Datum		name = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	LbText		scope;
 	bool		found;
@@ -81,14 +63,4 @@ lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,
 						  lb_ranking_of_scope(round, ranking->counted, ranking->board,
 											  ranking->window, scope, true),
 						  member, was, is);
-}
-
-void
-lb_change_scopes_end(LbRound *round)
-{
-	if (round->memberships == NULL)
-		return;
-	lb_memberships_end(round->memberships);
-	pfree(round->memberships);
-	round->memberships = NULL;
 }

@@ -6,7 +6,8 @@
  * A row that neither value nor time moves in is not written: a worse score
  * under max costs nothing here.  No index depends on the value, so an update
  * stays on its page.  What a member had before is kept in lb.moved for as
- * long as an older version can be asked for.
+ * long as an older version can be asked for.  A member of a rolling board who
+ * has nothing left in its window has no row.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,7 +66,9 @@ set_keys(ScanKey keys, const LbMove *move, Datum member)
 static bool
 changes_place(const LbMove *move)
 {
-	return !move->stored || !lb_accum_same(&move->accum, &move->old);
+	if (move->gone || !move->stored)
+		return move->gone == move->stored;
+	return !lb_accum_same(&move->accum, &move->old);
 }
 
 /* Merge the move with the member's row; the row as it was stays in old. */
@@ -82,7 +85,8 @@ merge_stored(Tables *tables, LbMove *move, Datum member)
 		return;
 	move->tid = slot->tts_tid;
 	lb_accum_from_slot(&move->old, &accum_columns, slot);
-	lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
+	if (!move->absolute)
+		lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
 }
 
 static void
@@ -90,6 +94,11 @@ write_standing(Tables *tables, const LbMove *move, Datum member)
 {
 	LbRow		row;
 
+	if (move->gone)
+	{
+		lb_rows_delete(tables->standing_rows, &move->tid);
+		return;
+	}
 	lb_row_clear(&row);
 	lb_row_set(&row, COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
 	lb_row_set(&row, RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
@@ -139,7 +148,7 @@ static void
 apply_move(LbRound *round, const LbMove *move)
 {
 	const LbAccum *was = move->stored && lb_accum_fits(&move->old) ? &move->old : NULL;
-	const LbAccum *is = lb_accum_fits(&move->accum) ? &move->accum : NULL;
+	const LbAccum *is = !move->gone && lb_accum_fits(&move->accum) ? &move->accum : NULL;
 
 	lb_change_ranking(round, move->ranking, move->member, was, is);
 	if (move->ranking->board->scoped)
@@ -198,7 +207,6 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 		MemoryContextReset(work);
 	}
 	close_tables(&tables);
-	lb_change_scopes_end(round);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
 }

@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * window.c
- *	  Calendar windows in a named time zone.
+ *	  Calendar windows, rolling windows and buckets in a named time zone.
  *
  * A boundary is the first instant whose local time reaches it.  That is the
  * one rule that holds where clocks skip midnight or show it twice, and under
- * which windows neither overlap nor leave gaps.  An hour is a stretch of one
- * offset from UTC, so where the clock is set back by an hour the local hour
- * comes twice, and where it is set back by half an hour a short one is
- * counted by itself.
+ * which windows neither overlap nor leave gaps.  A window that starts later
+ * than the calendar opens at the first instant whose local time reaches that
+ * much later.  An hour, and a bucket of any grain, is a stretch of one offset
+ * from UTC, so where the clock is set back by an hour the local hour comes
+ * twice, and where it is set back by half an hour a short one is counted by
+ * itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -123,106 +125,187 @@ period_days(LbPeriod period, int64 day, int64 *first, int64 *next)
 	}
 }
 
-static LbWindow
-days_window(LbPeriod period, pg_time_t t, pg_tz *zone)
+/* The local days of the window in which t falls. */
+static void
+find_days(LbPeriod period, int64 starts, pg_time_t t, pg_tz *zone,
+		  int64 *first, int64 *next)
 {
 	pg_time_t	until;
-	int64		day = floor_div(t + offset_at(t, zone, &until), SECS_PER_DAY);
+	int64		local = t + offset_at(t, zone, &until) - starts;
+
+	period_days(period, floor_div(local, SECS_PER_DAY), first, next);
+	/* the clock may have been set back across a boundary, which stays passed */
+	while (t >= first_instant(*next * SECS_PER_DAY + starts, zone))
+		period_days(period, *next, first, next);
+}
+
+static LbWindow
+days_window(LbPeriod period, int64 starts, pg_time_t t, pg_tz *zone)
+{
 	int64		first;
 	int64		next;
 	LbWindow	window;
-	pg_time_t	closes;
 
-	period_days(period, day, &first, &next);
-	closes = first_instant(next * SECS_PER_DAY, zone);
-	if (t >= closes)
+	find_days(period, starts, t, zone, &first, &next);
+	window.opens = from_unix(first_instant(first * SECS_PER_DAY + starts, zone));
+	window.closes = from_unix(first_instant(next * SECS_PER_DAY + starts, zone));
+	return window;
+}
+
+/* The change that brought the offset in force at t, if it was after from; else from. */
+static pg_time_t
+offset_since(pg_time_t from, pg_time_t t, pg_tz *zone)
+{
+	for (;;)
 	{
-		/* the clock was set back across the boundary, which stays passed */
-		period_days(period, next, &first, &next);
-		closes = first_instant(next * SECS_PER_DAY, zone);
+		pg_time_t	until;
+
+		(void) offset_at(from, zone, &until);
+		if (until > t)
+			return from;
+		from = until;
 	}
-	window.opens = from_unix(first_instant(first * SECS_PER_DAY, zone));
-	window.closes = from_unix(closes);
+}
+
+/* A stretch of grain in local time, within one offset. */
+LbWindow
+lb_bucket_window(int64 grain, TimestampTz at, pg_tz *zone)
+{
+	pg_time_t	t = to_unix(at);
+	int64		length = grain / USECS_PER_SEC;
+	pg_time_t	until;
+	long		offset = offset_at(t, zone, &until);
+	pg_time_t	opens = floor_div(t + offset, length) * length - offset;
+	LbWindow	window;
+
+	window.closes = from_unix(Min(opens + length, until));
+	window.opens = from_unix(offset_since(opens, t, zone));
+	return window;
+}
+
+/*
+ * Where the bucket opens that is n before the one that opens at t.  Between
+ * two changes of the offset buckets are alike but for the first, which may be
+ * short.
+ */
+static pg_time_t
+buckets_before(pg_time_t t, int64 n, int64 length, pg_tz *zone)
+{
+	while (n > 0)
+	{
+		pg_time_t	from = t - n * length;
+		pg_time_t	since = offset_since(from, t - 1, zone);
+		int64		here = (t - since + length - 1) / length;
+
+		if (since == from)
+			return from;
+		t = Max(since, t - n * length);
+		n -= Min(n, here);
+	}
+	return t;
+}
+
+/* The window of that calendar period in which t falls. */
+LbWindow
+lb_window(LbPeriod period, int64 starts, TimestampTz t, pg_tz *zone)
+{
+	LbWindow	forever = {DT_NOBEGIN, DT_NOEND};
+
+	if (period == LB_PERIOD_ALL)
+		return forever;
+	if (period == LB_PERIOD_HOUR)
+		return lb_bucket_window(USECS_PER_HOUR, t, zone);
+	return days_window(period, starts / USECS_PER_SEC, to_unix(t), zone);
+}
+
+static LbWindow
+last_buckets(int64 n, int64 length, TimestampTz as_of, pg_tz *zone)
+{
+	LbWindow	window = lb_bucket_window(length, as_of, zone);
+
+	window.opens = from_unix(buckets_before(to_unix(window.opens), n - 1,
+											length / USECS_PER_SEC, zone));
 	return window;
 }
 
 static LbWindow
-hour_window(pg_time_t t, pg_tz *zone)
+last_days(int64 n, TimestampTz as_of, pg_tz *zone)
 {
-	pg_time_t	until;
-	long		offset = offset_at(t, zone, &until);
-	pg_time_t	opens = floor_div(t + offset, SECS_PER_HOUR) * SECS_PER_HOUR - offset;
-	pg_time_t	closes = Min(opens + SECS_PER_HOUR, until);
+	int64		first;
+	int64		next;
 	LbWindow	window;
 
-	/* no earlier than the change that brought this offset */
-	for (pg_time_t from = opens; from < t; from = until)
-	{
-		(void) offset_at(from, zone, &until);
-		if (until > t)
-			break;
-		opens = until;
-	}
-	window.opens = from_unix(opens);
-	window.closes = from_unix(closes);
+	find_days(LB_PERIOD_DAY, 0, to_unix(as_of), zone, &first, &next);
+	window.opens = from_unix(first_instant((first - (n - 1)) * SECS_PER_DAY, zone));
+	window.closes = from_unix(first_instant(next * SECS_PER_DAY, zone));
 	return window;
 }
 
-/* The window of that period in which t falls. */
+/*
+ * What a rolling period covers at as_of: the unit in which that falls and
+ * those before it, units in all.  Before the first round, nothing.
+ */
 LbWindow
-lb_window(LbPeriod period, TimestampTz t, pg_tz *zone)
+lb_rolling_window(LbPeriod period, int32 units, int64 grain, TimestampTz as_of,
+				  pg_tz *zone)
 {
-	LbWindow	forever = {DT_NOBEGIN, DT_NOEND};
+	if (TIMESTAMP_NOT_FINITE(as_of))
+		return (LbWindow) {DT_NOBEGIN, DT_NOBEGIN};
+	if (period == LB_PERIOD_MINUTES)
+		return last_buckets(units * USECS_PER_MINUTE / grain, grain, as_of, zone);
+	if (period == LB_PERIOD_HOURS)
+		return last_buckets(units, USECS_PER_HOUR, as_of, zone);
+	return last_days(units, as_of, zone);
+}
 
-	if (period == LB_PERIOD_ALL || lb_period_rolls(period))
-		return forever;
-	if (period == LB_PERIOD_HOUR)
-		return hour_window(to_unix(t), zone);
-	return days_window(period, to_unix(t), zone);
+/* The stretch of whole local days inside the window; empty if there is none. */
+LbWindow
+lb_whole_days(LbWindow window, pg_tz *zone)
+{
+	LbWindow	days = window;
+
+	if (!TIMESTAMP_NOT_FINITE(window.opens))
+	{
+		LbWindow	day = lb_window(LB_PERIOD_DAY, 0, window.opens, zone);
+
+		if (day.opens < window.opens)
+			days.opens = day.closes;
+	}
+	if (!TIMESTAMP_NOT_FINITE(window.closes))
+		days.closes = lb_window(LB_PERIOD_DAY, 0, window.closes, zone).opens;
+	if (lb_is_empty(days))
+		days.opens = days.closes = window.closes;
+	return days;
 }
 
 /*
- * The calendar periods whose windows had settled before the event came in:
- * for those it is late.  hour is the event's own hour, which settles first.
+ * lb._window(period, at, timezone, starts, grain) -> opens, closes; of a
+ * rolling period, what it covers at that time.
  */
-int16
-lb_late_set(TimestampTz event_time, TimestampTz ingest_time, int64 lateness,
-			pg_tz *zone, LbWindow hour)
-{
-	int16		late = 0;
-
-	if (ingest_time - lateness <= hour.closes)
-		return 0;
-	for (LbPeriod period = LB_PERIOD_HOUR; period <= LB_PERIOD_YEAR; period++)
-	{
-		LbWindow	window = lb_window(period, event_time, zone);
-
-		if (ingest_time - lateness > window.closes)
-			late |= LB_LATE(period);
-	}
-	return late;
-}
-
-/* lb._window(period, at, timezone) -> opens, closes */
 Datum
 lb_window_sql(PG_FUNCTION_ARGS)
 {
+	TimestampTz at = PG_GETARG_TIMESTAMPTZ(1);
+	pg_tz	   *zone = pg_tzset(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	int64		starts = lb_interval_usecs(PG_GETARG_INTERVAL_P(3));
+	int64		grain = lb_interval_usecs(PG_GETARG_INTERVAL_P(4));
 	int32		units;
 	LbPeriod	period = lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(0)),
-										 USECS_PER_HOUR, &units);
-	pg_tz	   *zone = pg_tzset(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+										 grain, &units);
 	LbWindow	window;
 	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
 
-	if (zone == NULL || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
+	if (zone == NULL || TIMESTAMP_NOT_FINITE(at))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a window needs a known time zone and a finite instant")));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "lb._window must return a row");
-	window = lb_window(period, PG_GETARG_TIMESTAMPTZ(1), zone);
+	window = lb_period_rolls(period) ?
+		lb_rolling_window(period, units, grain, at, zone) :
+		lb_window(period, starts, at, zone);
 	values[0] = TimestampTzGetDatum(window.opens);
 	values[1] = TimestampTzGetDatum(window.closes);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),

@@ -22,7 +22,7 @@ read_row(LbPages *pages, int64 page_id, int *size)
 	bytea	   *body;
 	bool		isnull;
 
-	if (!pages->probing)
+	if (!pages->probing && pages->lent == NULL)
 	{
 		lb_probe_begin(&pages->probe, LB_TABLE_PAGE, pages->counter_id, 3);
 		pages->probing = true;
@@ -30,7 +30,8 @@ read_row(LbPages *pages, int64 page_id, int *size)
 	lb_key_int64(&keys[0], LB_PAGE_COUNTER_ID, pages->counter_id);
 	lb_key_int64(&keys[1], LB_PAGE_RANKING_ID, pages->ranking_id);
 	lb_key_int64(&keys[2], LB_PAGE_PAGE_ID, page_id);
-	slot = lb_probe(&pages->probe, keys, ForwardScanDirection);
+	slot = lb_probe(pages->lent != NULL ? pages->lent : &pages->probe, keys,
+					ForwardScanDirection);
 	if (slot == NULL)
 		return NULL;
 	body = DatumGetByteaPP(slot_getattr(slot, LB_PAGE_BODY, &isnull));

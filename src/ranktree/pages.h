@@ -34,6 +34,7 @@ typedef struct LbPages
 	/* reading */
 	bool		probing;
 	LbProbe		probe;
+	LbProbe    *lent;			/* used instead, if not NULL */
 
 	/* writing */
 	int64		next_page;

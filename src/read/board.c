@@ -18,8 +18,9 @@ PG_FUNCTION_INFO_V1(lb_distribution);
 TimestampTz
 lb_reading_settles(const LbReading *reading)
 {
-	if (TIMESTAMP_NOT_FINITE(reading->window.closes))
-		return reading->window.closes;
+	if (TIMESTAMP_NOT_FINITE(reading->window.closes) ||
+		lb_period_rolls(reading->board.period))
+		return DT_NOEND;
 	return reading->window.closes + reading->board.lateness;
 }
 

@@ -99,7 +99,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year), with a board or without. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row an hour in which the member had events. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -120,6 +120,41 @@ CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root b
 		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
+
+/*
+ * What a ranking is about: its window, or what a rolling one covers, which bit
+ * of the late set keeps events out, and in which buckets that is to be seen.
+ */
+CREATE FUNCTION lb._board_window(b lb.board, r lb.ranking, OUT opens timestamptz, OUT closes timestamptz,
+		OUT late_bit integer, OUT span "char")
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	zone text := (SELECT t.timezone FROM lb.tenant t WHERE t.tenant_id = b.tenant_id);
+	v lb.counter_version;
+	horizon timestamptz := (SELECT h.horizon FROM lb.counter_horizon h WHERE h.counter_id = b.counter_id);
+BEGIN
+	SELECT d.* INTO v FROM lb.counter c JOIN lb.counter_version d ON d.counter_id = c.counter_id AND d.version = c.version
+		WHERE c.counter_id = b.counter_id;
+	opens := r.opens;
+	closes := r.closes;
+	span := 'g';
+	IF b.period LIKE 'last %' THEN
+		SELECT w.opens, w.closes INTO opens, closes
+			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
+		late_bit := 0;
+		RETURN;
+	END IF;
+	SELECT l.bit INTO late_bit FROM lb.late_class l
+		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+		AND l.lateness = coalesce(b.lateness, v.lateness);
+	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
+	IF opens < horizon THEN
+		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+	END IF;
+END
+$$;
 
 /*
  * Is a ranking what its parts say?  Its tree against itself, and against the
@@ -186,30 +221,33 @@ CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (rankin
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
-DECLARE
-	late_bit integer := 1 << array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1;
 BEGIN
 	RETURN QUERY
-	WITH instant AS (
-		SELECT DISTINCT u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
+	WITH about AS MATERIALIZED (
+		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
+		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
+		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
+	instant AS (
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
 	placed AS MATERIALIZED (
-		SELECT i.opens, r.ranking_id
+		SELECT i.span, i.opens, a.ranking_id, a.late_bit
 		FROM instant i, LATERAL (
-			SELECT k.ranking_id, k.closes FROM lb.ranking k
+			SELECT k.ranking_id FROM lb.ranking k
 			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
 			ORDER BY k.opens DESC LIMIT 1) r
-		WHERE i.opens < r.closes),
+		JOIN about a ON a.ranking_id = r.ranking_id
+		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
 			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
-		FROM lb.bucket u JOIN placed p ON p.opens = u.opens
-		WHERE u.counter_id = b.counter_id AND u.late & late_bit = 0
+		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM lb.ranking r JOIN lb.standing s ON s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id
-		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '')
+		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value
@@ -294,6 +332,8 @@ DECLARE
 	b lb.board;
 	r lb.ranking;
 	op text;
+	wrong bigint;
+	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
 	SELECT v.operator INTO op FROM lb.counter c
@@ -314,10 +354,24 @@ BEGIN
 		FROM lb._standing_problems(b, op) p
 		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
 		ORDER BY k.opens;
+
+	/* a member's days hold what the buckets inside them do */
+	SELECT CASE WHEN w.opens = h.horizon THEN w.opens ELSE w.closes END INTO since
+		FROM lb.counter_horizon h, lb.tenant t, lb._window('day', h.horizon, t.timezone) w
+		WHERE h.counter_id = b.counter_id AND t.tenant_id = b.tenant_id;
+	SELECT count(*) INTO wrong FROM
+		(SELECT u.version, u.member
+		 FROM lb.bucket u WHERE u.counter_id = b.counter_id AND u.opens >= coalesce(since, '-infinity')
+		 GROUP BY 1, 2
+		 HAVING sum(u.n) FILTER (WHERE u.span = 'd') IS DISTINCT FROM sum(u.n) FILTER (WHERE u.span = 'g')) d;
+	IF wrong > 0 THEN
+		problem := format('the days of %s members differ from the buckets inside them', wrong);
+		RETURN NEXT;
+	END IF;
 END
 $$;
 
 CREATE FUNCTION @extschema@.lb_check(board text, OUT problem text) RETURNS SETOF text
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_check(text) IS
-'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window; the rankings of its scopes against the standings of their members. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';
+'Checks every ranking of a board: its tree re-summed at every level, the tree against the standings sorted by plain SQL, population and histogram against the standings, the standings against the buckets of their window, the rankings of scopes against the standings of their members, the counter''s days against the buckets inside them. One row a problem, none if all is well. Reads the whole board. 42704 for an unknown board.';

@@ -18,11 +18,12 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/version.h"
 #include "read/answer.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
 
-/* The columns of lb.round and lb.version that are read here. */
+/* The columns of lb.round that are read here. */
 enum
 {
 	ROUND_NUMBER = 1,
@@ -30,14 +31,10 @@ enum
 	ROUND_FLOOR = 4
 };
 
+/* The key of lb.version. */
 enum
 {
-	VERSION_COUNTER_ID = 1,
-	VERSION_RANKING_ID = 2,
-	VERSION_VERSION = 3,
-	VERSION_ROOT = 4,
-	VERSION_POPULATION = 6,
-	VERSION_HISTOGRAM = 9
+	KEY_COUNTER_ID = 1, KEY_RANKING_ID
 };
 
 /* Where the newest round came to. */
@@ -97,8 +94,8 @@ read_version(LbReading *reading)
 	Datum		histogram;
 	bool		isnull;
 
-	lb_key_int64(&keys[0], VERSION_COUNTER_ID, reading->board.counter_id);
-	lb_key_int64(&keys[1], VERSION_RANKING_ID, reading->ranking_id);
+	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
+	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
 	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
 	slot = lb_probe(&probe, keys, BackwardScanDirection);
 	if (slot != NULL)
@@ -108,10 +105,10 @@ read_version(LbReading *reading)
 
 		reading->cacheable =
 			!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
-		reading->version = lb_slot_int64(slot, VERSION_VERSION);
-		reading->root = lb_slot_int64(slot, VERSION_ROOT);
-		reading->population = lb_slot_int64(slot, VERSION_POPULATION);
-		histogram = slot_getattr(slot, VERSION_HISTOGRAM, &isnull);
+		reading->version = lb_slot_int64(slot, LB_VERSION_VERSION);
+		reading->root = lb_slot_int64(slot, LB_VERSION_ROOT);
+		reading->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
+		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 		if (!isnull)
 			reading->histogram = lb_hist_load(histogram);
 	}
@@ -128,6 +125,8 @@ typedef struct Recent
 	int64		board_id;
 	LbWindow	window;
 	int64		ranking_id;		/* zero: only the window is known */
+	TimestampTz covered_at;		/* of a rolling board: what it covered then */
+	LbWindow	covers;
 	int64		whole_id;
 	int			scope_len;
 	char		scope[LB_TEXT_MAX];
@@ -158,6 +157,7 @@ keep_recent(Recent *r, const LbReading *reading, LbText scope)
 	r->window = reading->window;
 	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
 	r->whole_id = reading->whole_id;
+	r->covers = (LbWindow) {DT_NOBEGIN, DT_NOBEGIN};
 	r->scope_len = scope.len;
 	memcpy(r->scope, scope.data, scope.len);
 }
@@ -221,10 +221,43 @@ find_version(LbReading *reading, LbText scope)
 			return;
 	}
 	else
-		reading->window = lb_window(reading->board.period, reading->at,
-									reading->board.zone);
+		reading->window = lb_board_window(&reading->board, reading->at);
 	look_up(reading, scope);
 	keep_recent(r, reading, scope);
+}
+
+/*
+ * A rolling board has one ranking.  What that covers is said by the newest
+ * round's clock; before the first round, by ours.
+ */
+static void
+find_covered(LbReading *reading, LbText scope)
+{
+	Recent	   *r = recent_of(reading->board.board_id, scope);
+	TimestampTz as_of = TIMESTAMP_NOT_FINITE(reading->as_of) ? reading->now : reading->as_of;
+
+	if (lb_is_empty(r->covers) || as_of < r->covered_at || as_of >= r->covers.closes)
+	{
+		r->covers = lb_board_covers(&reading->board, as_of);
+		r->covered_at = as_of;
+	}
+	reading->window = r->covers;
+}
+
+/* Nobody can ask for what a rolling board covered at another time. */
+static void
+check_covered(const LbReading *reading)
+{
+	if (lb_in_window(reading->window, reading->at) ||
+		lb_in_window(lb_board_covers(&reading->board, reading->now), reading->at))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"at\" is outside of the board's current window"),
+			 errdetail("The board covers %s to %s, and moves on with the time.",
+					   pstrdup(timestamptz_to_str(reading->window.opens)),
+					   timestamptz_to_str(reading->window.closes)),
+			 errhint("Leave \"at\" out; lb_value() answers for a member at any time.")));
 }
 
 /*
@@ -265,6 +298,11 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
 				 errhint("lb_scopes() lists the scopes of a board.")));
 	find_version(reading, scope);
+	if (lb_period_rolls(reading->board.period))
+	{
+		find_covered(reading, scope);
+		check_covered(reading);
+	}
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
 }
@@ -303,7 +341,8 @@ lb_reading_stale(const LbReading *reading, int64 freshness)
 const char *
 lb_reading_state(const LbReading *reading)
 {
-	if (reading->now < reading->window.closes)
+	if (reading->now < reading->window.closes ||
+		lb_period_rolls(reading->board.period))
 		return "live";
 	if (!TIMESTAMP_NOT_FINITE(reading->floor) &&
 		reading->floor - reading->board.lateness > reading->window.closes)

@@ -4,7 +4,8 @@
  *	  What a member had step by step: lb_series.
  *
  * Each step is a calendar window, and its value is what lb_value says of that
- * window: the member's buckets are read once, in the order of time.
+ * window: the member's days, for hours the buckets of the grain, are read once
+ * in the order of time.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +16,8 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "projection/accum.h"
 #include "projection/accum_row.h"
+#include "projection/within.h"
 #include "read/answer.h"
 
 PG_FUNCTION_INFO_V1(lb_series);
@@ -78,7 +79,7 @@ finite_arg(FunctionCallInfo fcinfo, int argno, const char *name)
 static LbWindow
 window_at(const Series *series, TimestampTz t)
 {
-	return lb_window(series->period, t, series->counter.zone);
+	return lb_window(series->period, 0, t, series->counter.zone);
 }
 
 /* Before anything is read: are they too many? */
@@ -121,15 +122,16 @@ read_buckets(const Series *series, LbText member)
 	static LbPlan plan = {
 		"SELECT b.opens, b.late, b.n, b.value, b.wide, b.moved, b.reached_at, b.last_id "
 		"FROM lb.bucket b WHERE b.counter_id" EQ "$1 AND b.version" EQ "$2 "
-		"AND b.member" EQ "$3 AND b.opens OPERATOR(pg_catalog.>=) $4 "
+		"AND b.member" EQ "$3 AND b.span" EQ "$6 AND b.opens OPERATOR(pg_catalog.>=) $4 "
 		"AND b.opens OPERATOR(pg_catalog.<) $5 ORDER BY b.opens",
-		5, {INT8OID, INT2OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID}
+		6, {INT8OID, INT2OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, CHAROID}
 	};
-	Datum		values[5] = {Int64GetDatum(series->counter.counter_id),
+	Datum		values[6] = {Int64GetDatum(series->counter.counter_id),
 		Int16GetDatum(series->counter.version),
 		PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
 		TimestampTzGetDatum(series->window.opens),
-	TimestampTzGetDatum(window_at(series, series->to - 1).closes)};
+		TimestampTzGetDatum(window_at(series, series->to - 1).closes),
+	CharGetDatum(series->period == LB_PERIOD_HOUR ? LB_SPAN_GRAIN : LB_SPAN_DAY)};
 
 	return lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
 }
@@ -146,7 +148,7 @@ put_series(FunctionCallInfo fcinfo, Series *series, LbText member)
 		LbAccum		accum;
 		bool		isnull;
 		TimestampTz opens = DatumGetTimestampTz(SPI_getbinval(row, rows->tupdesc, 1, &isnull));
-		int32		late = DatumGetInt16(SPI_getbinval(row, rows->tupdesc, 2, &isnull));
+		int32		late = DatumGetInt32(SPI_getbinval(row, rows->tupdesc, 2, &isnull));
 
 		CHECK_FOR_INTERRUPTS();
 		while (opens >= series->window.closes)
@@ -182,6 +184,7 @@ lb_series(PG_FUNCTION_ARGS)
 	{
 		series.window = window_at(&series, from);
 		check_length(&series);
+		lb_check_within(&series.counter, series.window);
 		put_series(fcinfo, &series, lb_text_arg(fcinfo, 1));
 	}
 	lb_spi_finish();

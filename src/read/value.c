@@ -15,8 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "projection/accum.h"
-#include "projection/accum_row.h"
+#include "projection/within.h"
 #include "read/answer.h"
 
 PG_FUNCTION_INFO_V1(lb_value);
@@ -73,12 +72,34 @@ counter_freshness(int64 counter_id)
 	return freshness;
 }
 
+/*
+ * The window asked for: that in which "at" falls; of a rolling period, what it
+ * covers then, and without "at" what the boards cover, as of the newest round.
+ */
+static void
+find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
+{
+	const LbCounter *counter = &reading->counter;
+	TimestampTz t = reading->period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, at_arg, reading->now);
+
+	if (!lb_period_rolls(reading->period))
+		reading->window = lb_window(reading->period, 0, t, counter->zone);
+	else
+	{
+		if (PG_ARGISNULL(at_arg) && !TIMESTAMP_NOT_FINITE(reading->newest.as_of))
+			t = reading->newest.as_of;
+		reading->window = lb_rolling_window(reading->period, reading->units,
+											counter->grain, t, counter->zone);
+	}
+	lb_check_within(counter, reading->window);
+}
+
 /* (counter, member or members, period, at) */
 static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
 	char	   *name;
-	TimestampTz at;
 
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -89,10 +110,8 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 	reading->period = PG_ARGISNULL(2) ? LB_PERIOD_ALL :
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
-	at = reading->period == LB_PERIOD_ALL ? reading->now :
-		lb_instant_arg(fcinfo, 3, reading->now);
-	reading->window = lb_window(reading->period, at, reading->counter.zone);
 	reading->newest = lb_newest_round();
+	find_window(reading, fcinfo, 3);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
 }
@@ -104,38 +123,23 @@ end_values(ValueReading *reading)
 	lb_gate_leave(&reading->gate);
 }
 
-/* What the member's buckets in the window add up to: in time, and late. */
-static void
-read_buckets(const ValueReading *reading, LbText member, LbAccum *in_time,
-			 LbAccum *late)
+/* What a member's buckets add up to: in time, and late. */
+typedef struct Sums
 {
-	static LbPlan plan = {
-		"SELECT b.late, b.n, b.value, b.wide, b.moved, b.reached_at, b.last_id "
-		"FROM lb.bucket b WHERE b.counter_id" EQ "$1 AND b.version" EQ "$2 "
-		"AND b.member" EQ "$3 AND b.opens OPERATOR(pg_catalog.>=) $4 "
-		"AND b.opens OPERATOR(pg_catalog.<) $5",
-		5, {INT8OID, INT2OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID}
-	};
-	Datum		values[5] = {Int64GetDatum(reading->counter.counter_id),
-		Int16GetDatum(reading->counter.version),
-		PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
-		TimestampTzGetDatum(reading->window.opens),
-	TimestampTzGetDatum(reading->window.closes)};
-	uint64		found = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
+	LbOperator	op;
+	int32		late_bit;
+	LbAccum		in_time;
+	LbAccum		late;
+} Sums;
 
-	for (uint64 i = 0; i < found; i++)
-	{
-		HeapTuple	row = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		LbAccum		accum;
-		bool		isnull;
-		int16		set = DatumGetInt16(SPI_getbinval(row, desc, 1, &isnull));
+static void
+add_bucket(void *context, const LbBucket *bucket)
+{
+	Sums	   *sums = context;
 
-		lb_read_accum(row, desc, 2, &accum);
-		lb_accum_merge(reading->counter.op,
-					   set & LB_LATE(reading->period) ? late : in_time, &accum);
-	}
-	SPI_freetuptable(SPI_tuptable);
+	lb_accum_merge(sums->op,
+				   bucket->late & LB_LATE(sums->late_bit) ? &sums->late : &sums->in_time,
+				   &bucket->accum);
 }
 
 /*
@@ -163,18 +167,20 @@ static void
 value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
 		  bool *nulls)
 {
-	LbAccum		in_time = {0};
-	LbAccum		late = {0};
+	Sums		sums = {.op = reading->counter.op};
 
-	read_buckets(reading, member, &in_time, &late);
+	/* nothing is late for a window that rolls */
+	if (!lb_period_rolls(reading->period))
+		sums.late_bit = reading->period;
+	lb_within(&reading->counter, reading->window, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
-	nulls[1] = in_time.n == 0 || !put_value(&in_time, member, alone, &values[1]);
+	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);
 	nulls[2] = nulls[3] = nulls[1];
 	values[2] = values[3] = values[1];
 	/* nothing late is a sum of zero, but no score at all */
-	nulls[4] = (late.n == 0 && reading->counter.op != LB_SUM) ||
-		!put_value(&late, member, alone, &values[4]);
+	nulls[4] = (sums.late.n == 0 && reading->counter.op != LB_SUM) ||
+		!put_value(&sums.late, member, alone, &values[4]);
 	values[5] = Int64GetDatum(reading->version);
 	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
 	values[6] = TimestampTzGetDatum(reading->newest.as_of);

@@ -132,8 +132,9 @@ lb_next_reset(PG_FUNCTION_ARGS)
 	LbReading	reading;
 
 	lb_reading_open(&reading, fcinfo, 0, -1);
-	if (has_one_window(&reading.board))
+	if (reading.board.period == LB_PERIOD_ALL)
 		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ(lb_window(reading.board.period, reading.now,
-									reading.board.zone).closes);
+	if (lb_period_rolls(reading.board.period))
+		PG_RETURN_TIMESTAMPTZ(lb_board_covers(&reading.board, reading.now).closes);
+	PG_RETURN_TIMESTAMPTZ(lb_board_window(&reading.board, reading.now).closes);
 }

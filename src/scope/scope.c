@@ -40,7 +40,7 @@ since_when(const LbBoard *board, FunctionCallInfo fcinfo)
 
 	if (PG_ARGISNULL(1))
 		return has_calendar_windows(board) ?
-			lb_window(board->period, now, board->zone).opens : now;
+			lb_board_window(board, now).opens : now;
 	since = PG_GETARG_TIMESTAMPTZ(1);
 	if (TIMESTAMP_IS_NOEND(since))
 		ereport(ERROR,

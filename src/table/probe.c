@@ -24,7 +24,7 @@
 
 static const char *const table_names[] = {
 	"round", "version", "bucket", "standing", "moved", "page",
-	"membership"
+	"membership", "ranking"
 };
 
 static Oid	table_oids[lengthof(table_names)];
@@ -111,6 +111,20 @@ lb_key_int64(ScanKey key, AttrNumber column, int64 value)
 {
 	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT8EQ,
 				Int64GetDatum(value));
+}
+
+void
+lb_key_char(ScanKey key, AttrNumber column, char value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_CHAREQ,
+				CharGetDatum(value));
+}
+
+void
+lb_key_int32(ScanKey key, AttrNumber column, int32 value)
+{
+	ScanKeyInit(key, column, BTEqualStrategyNumber, F_INT4EQ,
+				Int32GetDatum(value));
 }
 
 void

@@ -27,7 +27,8 @@ typedef enum LbTable
 	LB_TABLE_STANDING,
 	LB_TABLE_MOVED,
 	LB_TABLE_PAGE,
-	LB_TABLE_MEMBERSHIP
+	LB_TABLE_MEMBERSHIP,
+	LB_TABLE_RANKING
 } LbTable;
 
 /* A primary key's index, open for reading with the active snapshot. */
@@ -50,6 +51,8 @@ extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
+extern void lb_key_char(ScanKey key, AttrNumber column, char value);
+extern void lb_key_int32(ScanKey key, AttrNumber column, int32 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
 extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
 extern void lb_key_time_from(ScanKey key, AttrNumber column,

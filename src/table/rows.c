@@ -148,6 +148,22 @@ lb_rows_update(LbRows *rows, const ItemPointerData *tid, const LbRow *row)
 	ExecClearTuple(rows->updated);
 }
 
+/* Delete the row at that place, which the active snapshot sees. */
+void
+lb_rows_delete(LbRows *rows, const ItemPointerData *tid)
+{
+	TM_FailureData failure;
+	ItemPointerData place = *tid;
+	TM_Result	result;
+
+	result = table_tuple_delete(rows->heap, &place, rows->cid,
+								GetActiveSnapshot(), InvalidSnapshot, true,
+								&failure, false);
+	if (result != TM_Ok)
+		elog(ERROR, "a row of \"%s\" was changed by somebody else",
+			 RelationGetRelationName(rows->heap));
+}
+
 /* What was written becomes visible to a snapshot taken from now on. */
 void
 lb_rows_flush(LbRows *rows)

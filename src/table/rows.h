@@ -28,6 +28,7 @@ extern LbRows *lb_rows_begin(LbTable table, int64 counter_id);
 extern void lb_rows_insert(LbRows *rows, const LbRow *row);
 extern void lb_rows_update(LbRows *rows, const ItemPointerData *tid,
 						   const LbRow *row);
+extern void lb_rows_delete(LbRows *rows, const ItemPointerData *tid);
 extern void lb_rows_flush(LbRows *rows);
 extern void lb_rows_end(LbRows *rows);
 
