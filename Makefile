@@ -81,8 +81,8 @@ OBJS = \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
-	src/projection/recount.o \
 	src/projection/heads.o \
+	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \

@@ -169,7 +169,6 @@ DECLARE
 	members bigint;
 	tree record;
 	wrong bigint;
-	w record;
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
@@ -225,21 +224,21 @@ CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (rankin
 	AS $$
 BEGIN
 	RETURN QUERY
-	WITH covered AS MATERIALIZED (
+	WITH about AS MATERIALIZED (
 		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
 		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
-		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL),
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
+		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
 	instant AS (
 		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
 	placed AS MATERIALIZED (
-		SELECT i.span, i.opens, c.ranking_id, c.late_bit
-		FROM instant i
-		CROSS JOIN LATERAL (
+		SELECT i.span, i.opens, a.ranking_id, a.late_bit
+		FROM instant i, LATERAL (
 			SELECT k.ranking_id FROM lb.ranking k
 			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
 			ORDER BY k.opens DESC LIMIT 1) r
-		JOIN covered c ON c.ranking_id = r.ranking_id
-		WHERE i.span = c.span AND i.opens >= c.opens AND i.opens < c.closes),
+		JOIN about a ON a.ranking_id = r.ranking_id
+		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
 			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
@@ -249,7 +248,7 @@ BEGIN
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM covered c JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = c.ranking_id)
+		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value

@@ -213,7 +213,6 @@ keep_recent(Recent *r, const LbReading *reading, LbText scope)
 	r->window = reading->window;
 	r->ranking_id = reading->cacheable ? reading->ranking_id : 0;
 	r->whole_id = reading->whole_id;
-	r->covers = (LbWindow) {DT_NOBEGIN, DT_NOBEGIN};
 	r->scope_len = scope.len;
 	memcpy(r->scope, scope.data, scope.len);
 }
@@ -284,8 +283,8 @@ find_version(LbReading *reading, LbText scope)
 }
 
 /*
- * A rolling board has one ranking a scope.  What that covers is said by the
- * newest round's clock; before the first round, by ours.
+ * A rolling board has one ranking.  What that covers is said by the newest
+ * round's clock; before the first round, by ours.
  */
 static void
 find_covered(LbReading *reading, LbText scope)

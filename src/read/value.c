@@ -77,16 +77,17 @@ counter_freshness(int64 counter_id)
  * covers then, and without "at" what the boards cover, as of the newest round.
  */
 static void
-find_window(ValueReading *reading, const TimestampTz *at)
+find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
 {
 	const LbCounter *counter = &reading->counter;
-	TimestampTz t = at != NULL ? *at : reading->now;
+	TimestampTz t = reading->period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, at_arg, reading->now);
 
 	if (!lb_period_rolls(reading->period))
 		reading->window = lb_window(reading->period, 0, t, counter->zone);
 	else
 	{
-		if (at == NULL && !TIMESTAMP_NOT_FINITE(reading->newest.as_of))
+		if (PG_ARGISNULL(at_arg) && !TIMESTAMP_NOT_FINITE(reading->newest.as_of))
 			t = reading->newest.as_of;
 		reading->window = lb_rolling_window(reading->period, reading->units,
 											counter->grain, t, counter->zone);
@@ -99,8 +100,6 @@ static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
 	char	   *name;
-	TimestampTz at = 0;
-	bool		given;
 
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -112,10 +111,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
 	reading->newest = lb_newest_round();
-	given = reading->period != LB_PERIOD_ALL && !PG_ARGISNULL(3);
-	if (given)
-		at = lb_instant_arg(fcinfo, 3, reading->now);
-	find_window(reading, given ? &at : NULL);
+	find_window(reading, fcinfo, 3);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
 }
