@@ -40,6 +40,7 @@ typedef struct ValueReading
 	TimestampTz now;
 	LbNewest	newest;
 	LbGate		gate;
+	LbWithin	within;
 } ValueReading;
 
 static int64
@@ -92,6 +93,7 @@ find_window(ValueReading *reading, const Datum *at)
 											counter->grain, t, counter->zone);
 	}
 	lb_check_within(counter, reading->window);
+	lb_within_begin(&reading->within, counter, reading->window);
 }
 
 /* (counter, member or members, period, at) */
@@ -123,6 +125,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 static void
 end_values(ValueReading *reading)
 {
+	lb_within_end(&reading->within);
 	lb_spi_finish();
 	lb_gate_leave(&reading->gate);
 }
@@ -159,14 +162,14 @@ bigint_of(const LbAccum *accum, LbText member)
 }
 
 static void
-value_row(const ValueReading *reading, LbText member, Datum *values, bool *nulls)
+value_row(ValueReading *reading, LbText member, Datum *values, bool *nulls)
 {
 	Sums		sums = {.op = reading->counter.op};
 
 	/* nothing is late for a window that rolls */
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
-	lb_within(&reading->counter, reading->window, member, add_bucket, &sums);
+	lb_within(&reading->within, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = nulls[2] = nulls[3] = sums.in_time.n == 0;

@@ -87,6 +87,17 @@ lb_probe(LbProbe *probe, ScanKey keys, ScanDirection direction)
 	return found ? probe->slot : NULL;
 }
 
+/* The row behind the last one, or NULL. */
+TupleTableSlot *
+lb_probe_next(LbProbe *probe, ScanDirection direction)
+{
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+	bool		found = index_getnext_slot(probe->scan, direction, probe->slot);
+
+	MemoryContextSwitchTo(old);
+	return found ? probe->slot : NULL;
+}
+
 void
 lb_probe_end(LbProbe *probe)
 {
@@ -128,6 +139,21 @@ void
 lb_key_time(ScanKey key, AttrNumber column, TimestampTz value)
 {
 	ScanKeyInit(key, column, BTEqualStrategyNumber, F_TIMESTAMPTZ_EQ,
+				TimestampTzGetDatum(value));
+}
+
+/* Times of a stretch: from one on, and before another. */
+void
+lb_key_from(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTGreaterEqualStrategyNumber, F_TIMESTAMPTZ_GE,
+				TimestampTzGetDatum(value));
+}
+
+void
+lb_key_before(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTLessStrategyNumber, F_TIMESTAMPTZ_LT,
 				TimestampTzGetDatum(value));
 }
 

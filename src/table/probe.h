@@ -45,6 +45,7 @@ extern void lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id,
 						   int nkeys);
 extern TupleTableSlot *lb_probe(LbProbe *probe, ScanKey keys,
 								ScanDirection direction);
+extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
@@ -52,6 +53,8 @@ extern void lb_key_char(ScanKey key, AttrNumber column, char value);
 extern void lb_key_int32(ScanKey key, AttrNumber column, int32 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
 extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
+extern void lb_key_from(ScanKey key, AttrNumber column, TimestampTz value);
+extern void lb_key_before(ScanKey key, AttrNumber column, TimestampTz value);
 extern void lb_key_text(ScanKey key, AttrNumber column, Datum value);
 
 static inline int64
