@@ -99,6 +99,7 @@ REGRESS = \
 	json \
 	counting \
 	reading \
+	scope \
 	histogram \
 	window \
 	privilege \
@@ -116,6 +117,7 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	scopes \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
