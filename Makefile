@@ -102,6 +102,7 @@ REGRESS = \
 	scope \
 	histogram \
 	window \
+	rolling \
 	privilege \
 	ranktree
 REGRESS_OPTS = --inputdir=$(srcdir)
@@ -118,6 +119,7 @@ ISOLATION = \
 	levels \
 	boards \
 	scopes \
+	windows \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard
