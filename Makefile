@@ -106,6 +106,7 @@ REGRESS = \
 	json \
 	counting \
 	reading \
+	scope \
 	histogram \
 	window \
 	rolling \
@@ -124,6 +125,7 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	scopes \
 	windows \
 	ranktree
 

@@ -42,7 +42,7 @@ SELECT p FROM unnest(ARRAY['USAGE', 'CREATE']) AS p WHERE has_schema_privilege('
 SELECT other.lb_create_counter('points') > 0 AS counter;
 SELECT other.lb_create_board('all', 'points') > 0 AS board;
 SELECT other.lb_create_board('day', 'points', 'day') > 0 AS board;
-SELECT other.lb_create_board('team', 'points', scoped => true) > 0 AS board;
+SELECT other.lb_create_board('league', 'points', scoped => true) > 0 AS board;
 SET search_path = other, public;
 SELECT status FROM lb_submit('points', 'alice', 5, 'a');
 SELECT events FROM lb_refresh();
@@ -63,8 +63,8 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_counters', 'SELECT other.lb_counters()'), ('lb_boards', 'SELECT other.lb_boards()'),
 ('lb_create_tenant', 'SELECT other.lb_create_tenant(%L)'), ('lb_alter_tenant', 'SELECT other.lb_alter_tenant(''default'', ''UTC'')'),
 ('lb_create_counter', 'SELECT other.lb_create_counter(%L)'), ('lb_create_board', 'SELECT other.lb_create_board(%L, ''points'')'),
-('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''3 seconds'')'), ('lb_join', 'SELECT other.lb_join(''team'', ''red'', ARRAY[%L])'), ('lb_leave', 'SELECT other.lb_leave(''team'', ''red'', ARRAY[%L])'),
-('lb_move', 'SELECT other.lb_move(''team'', %L, ''blue'')'), ('lb_assign', 'SELECT other.lb_assign(''team'', %L, 3)'), ('lb_scopes', 'SELECT other.lb_scopes(''team'')'), ('lb_top_scopes', 'SELECT other.lb_top_scopes(''team'', ARRAY[''red''])'),
+('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''3 seconds'')'), ('lb_join', 'SELECT other.lb_join(''league'', ''red'', ARRAY[%L])'), ('lb_leave', 'SELECT other.lb_leave(''league'', ''red'', ARRAY[%L])'),
+('lb_move', 'SELECT other.lb_move(''league'', %L, ''blue'')'), ('lb_assign', 'SELECT other.lb_assign(''league'', %L, 3)'), ('lb_scopes', 'SELECT other.lb_scopes(''league'')'), ('lb_top_scopes', 'SELECT other.lb_top_scopes(''league'', ARRAY[''red''])'),
 ('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', ''2026-01-01 00:00+00'', ''2026-01-02 00:00+00'')'),
 ('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_maintain', 'CALL other.lb_maintain()'),
 ('lb_drop_board', 'SELECT other.lb_drop_board(''day'')'), ('lb_drop_counter', 'SELECT other.lb_drop_counter(%L)');
