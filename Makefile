@@ -109,7 +109,9 @@ REGRESS = \
 	histogram \
 	window \
 	privilege \
-	ranktree
+	ranktree \
+	asking \
+	maintenance
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
