@@ -108,6 +108,7 @@ REGRESS = \
 	reading \
 	histogram \
 	window \
+	rolling \
 	privilege \
 	ranktree \
 	asking \
@@ -125,6 +126,7 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	windows \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard

@@ -46,8 +46,8 @@ lb_may_slide(TimestampTz before, TimestampTz as_of)
 	if (TIMESTAMP_NOT_FINITE(before) || TIMESTAMP_NOT_FINITE(as_of) ||
 		Min(before, as_of) < WHOLE_MINUTES_SINCE)
 		return before != as_of;
-	return before / USECS_PER_MINUTE != as_of / USECS_PER_MINUTE ||
-		(before < 0) != (as_of < 0);
+	return (before - WHOLE_MINUTES_SINCE) / USECS_PER_MINUTE !=
+		(as_of - WHOLE_MINUTES_SINCE) / USECS_PER_MINUTE;
 }
 
 static void
