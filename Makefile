@@ -106,6 +106,7 @@ REGRESS = \
 	json \
 	counting \
 	reading \
+	scope \
 	histogram \
 	window \
 	rolling \
@@ -126,6 +127,7 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	scopes \
 	windows \
 	ranktree
 

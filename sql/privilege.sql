@@ -42,6 +42,7 @@ SELECT p FROM unnest(ARRAY['USAGE', 'CREATE']) AS p WHERE has_schema_privilege('
 SELECT other.lb_create_counter('points') > 0 AS counter;
 SELECT other.lb_create_board('all', 'points') > 0 AS board;
 SELECT other.lb_create_board('day', 'points', 'day') > 0 AS board;
+SELECT other.lb_create_board('league', 'points', scoped => true) > 0 AS board;
 SET search_path = other, public;
 SELECT status FROM lb_submit('points', 'alice', 5, 'a');
 SELECT events FROM lb_refresh();
@@ -59,6 +60,8 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_rank', 'SELECT other.lb_rank(''all'', ''alice'')'), ('lb_ranks', 'SELECT other.lb_ranks(''all'', ARRAY[''alice''])'), ('lb_top', 'SELECT other.lb_top(''all'')'), ('lb_page', 'SELECT other.lb_page(''all'', 1)'),
 ('lb_around', 'SELECT other.lb_around(''all'', ''alice'')'), ('lb_among', 'SELECT other.lb_among(''all'', ARRAY[''alice''])'), ('lb_rank_for_value', 'SELECT other.lb_rank_for_value(''all'', 1)'),
 ('lb_distribution', 'SELECT other.lb_distribution(''all'')'), ('lb_version', 'SELECT other.lb_version(''all'')'), ('lb_value', 'SELECT other.lb_value(''points'', ''alice'')'), ('lb_values', 'SELECT other.lb_values(''points'', ARRAY[''alice''])'),
+('lb_top_scopes', 'SELECT other.lb_top_scopes(''league'', ARRAY[''a''])'), ('lb_join', 'SELECT other.lb_join(''league'', ''a'', ARRAY[''alice''])'), ('lb_leave', 'SELECT other.lb_leave(''league'', ''a'', ARRAY[''alice''])'),
+('lb_move', 'SELECT other.lb_move(''league'', ''alice'', ''a'')'), ('lb_assign', 'SELECT other.lb_assign(''league'', ''alice'', 3)'), ('lb_scopes', 'SELECT other.lb_scopes(''league'')'),
 ('lb_counters', 'SELECT other.lb_counters()'), ('lb_boards', 'SELECT other.lb_boards()'),
 ('lb_create_tenant', 'SELECT other.lb_create_tenant(%L)'), ('lb_alter_tenant', 'SELECT other.lb_alter_tenant(''default'', ''UTC'')'),
 ('lb_create_counter', 'SELECT other.lb_create_counter(%L)'), ('lb_create_board', 'SELECT other.lb_create_board(%L, ''points'')'),
