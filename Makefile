@@ -111,7 +111,9 @@ REGRESS = \
 	window \
 	rolling \
 	privilege \
-	ranktree
+	ranktree \
+	asking \
+	maintenance
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.

@@ -68,13 +68,17 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', ''2026-01-01 00:00+00'', ''2026-01-02 00:00+00'')'),
 ('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_maintain', 'CALL other.lb_maintain()'),
 ('lb_drop_board', 'SELECT other.lb_drop_board(''day'')'), ('lb_drop_counter', 'SELECT other.lb_drop_counter(%L)');
+INSERT INTO public.call (name, call) VALUES
+('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', now() - interval ''2 days'', now())'),
+('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''9 seconds'')');
 -- Nothing that later versions add is forgotten here.
-SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check');
+SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check', 'lb_maintain');
 GRANT SELECT ON public.call TO PUBLIC;
 SET ROLE regress_lb_nobody;
 SELECT name, a.code, a.said FROM public.call, LATERAL pg_temp.attempt(format(call, 'nobody' || id)) AS a WHERE a.code <> '42501';
 SELECT code FROM pg_temp.attempt('SELECT * FROM lb.event') UNION ALL SELECT code FROM pg_temp.attempt('SELECT * FROM lb.health') UNION ALL SELECT code FROM pg_temp.attempt('SELECT lb._counters()')
 UNION ALL SELECT code FROM pg_temp.attempt('SELECT lb._submit_batch(1, ARRAY[''a''], ARRAY[1], ARRAY[''k''], NULL, NULL, NULL, ''e'', now())');
+SELECT code FROM pg_temp.attempt('CALL other.lb_maintain()');
 -- The value types are anybody's.
 SELECT other.lb_histogram_count(other.lb_histogram_agg(v)) FROM generate_series(1, 3) AS v;
 SELECT other.lb_histogram_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM generate_series(1, 2) AS v;
@@ -91,9 +95,11 @@ BEGIN
 	END LOOP;
 END
 $$;
+GRANT EXECUTE ON PROCEDURE other.lb_maintain TO regress_lb_app;
 SET ROLE regress_lb_app;
 SELECT name, a.* FROM (SELECT * FROM public.call ORDER BY id) AS c, LATERAL pg_temp.attempt(format(call, 'app' || id)) AS a WHERE a.code <> '00000' AND name NOT IN ('lb_drop_counter', 'lb_maintain');
 CALL other.lb_refresh_loop('0');
+CALL other.lb_maintain();
 SELECT member, value FROM lb_top('all');
 SELECT status FROM lb_submit('points', 'alice', 5, 'a');
 SELECT code FROM pg_temp.attempt('SELECT * FROM lb.event') UNION ALL SELECT code FROM pg_temp.attempt('TRUNCATE lb.event') UNION ALL SELECT code FROM pg_temp.attempt('SELECT * FROM lb.standing')

@@ -103,7 +103,7 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT coalesce(e.counter_id, 0), %L::text, $1, $2, count(e.counter_id), coalesce(min(e.event_time), $1), '
 		'coalesce(max(e.event_time), $1), clock_timestamp(), session_user::text '
-		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id',
+		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id ORDER BY 1',
 		(SELECT c.relname FROM pg_class c WHERE c.oid = partition), partition)
 		USING opens, closes;
 END
