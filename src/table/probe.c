@@ -97,17 +97,6 @@ lb_probe_next(LbProbe *probe, ScanDirection direction)
 	return found ? probe->slot : NULL;
 }
 
-/* The row behind the last one, or NULL. */
-TupleTableSlot *
-lb_probe_next(LbProbe *probe, ScanDirection direction)
-{
-	MemoryContext old = MemoryContextSwitchTo(probe->context);
-	bool		found = index_getnext_slot(probe->scan, direction, probe->slot);
-
-	MemoryContextSwitchTo(old);
-	return found ? probe->slot : NULL;
-}
-
 void
 lb_probe_end(LbProbe *probe)
 {
