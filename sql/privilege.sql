@@ -67,7 +67,7 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_create_counter', 'SELECT other.lb_create_counter(%L)'), ('lb_create_board', 'SELECT other.lb_create_board(%L, ''points'')'),
 ('lb_drop_board', 'SELECT other.lb_drop_board(''day'')'), ('lb_drop_counter', 'SELECT other.lb_drop_counter(%L)');
 INSERT INTO public.call (name, call) VALUES
-('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', now() - interval ''2 days'', now())'),
+('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', ''2026-01-01'', ''2026-01-03'')'),
 ('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''9 seconds'')');
 -- Nothing that later versions add is forgotten here.
 SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check', 'lb_maintain');
