@@ -267,10 +267,11 @@ lb_leaf_find_xid_index(Relation leaf)
 	return find_index(leaf, LB_EVENT_XID, false);
 }
 
-/* The index found, or an error if the partition lacks it. */
-static Oid
-require_index(Relation leaf, Oid index)
+Oid
+lb_leaf_key_index(Relation leaf)
 {
+	Oid			index = lb_leaf_find_key_index(leaf);
+
 	if (!OidIsValid(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -278,18 +279,6 @@ require_index(Relation leaf, Oid index)
 						RelationGetRelationName(leaf)),
 				 errhint("If this database is being restored, wait until the restore is complete.")));
 	return index;
-}
-
-Oid
-lb_leaf_key_index(Relation leaf)
-{
-	return require_index(leaf, lb_leaf_find_key_index(leaf));
-}
-
-Oid
-lb_leaf_xid_index(Relation leaf)
-{
-	return require_index(leaf, lb_leaf_find_xid_index(leaf));
 }
 
 /*

@@ -144,14 +144,19 @@ static int64
 count_entries(const LbLeaf *leaf, uint64 xmax, int64 limit)
 {
 	Relation	heap = lb_leaf_open(leaf);
+	Oid			indexid = heap == NULL ? InvalidOid : lb_leaf_find_xid_index(heap);
 	Relation	index;
 	IndexScanDesc scan;
 	ScanKeyData key;
 	int64		n = 0;
 
-	if (heap == NULL)
-		return 0;
-	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
+	if (!OidIsValid(indexid))
+	{
+		if (heap != NULL)
+			table_close(heap, AccessShareLock);
+		return heap == NULL ? 0 : limit;
+	}
+	index = index_open(indexid, AccessShareLock);
 	scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 1);
 	ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_XID8GE,
 				FullTransactionIdGetDatum(FullTransactionIdFromU64(xmax)));
@@ -241,36 +246,35 @@ typedef struct NewsScan
 } NewsScan;
 
 static void
+count_row(NewsScan *news)
+{
+	LbLogged	event;
+	bool		isnull;
+
+	CHECK_FOR_INTERRUPTS();
+	if ((uint64) lb_slot_int64(news->slot, LB_EVENT_XID) == news->own ||
+		DatumGetInt32(slot_getattr(news->slot, LB_EVENT_ORIGIN, &isnull)) != news->origin)
+		return;
+	event = logged_event(news->slot);
+	lb_round_event(news->round, &event);
+}
+
+static void
 count_found(NewsScan *news, ScanKey keys, int nkeys)
 {
 	index_rescan(news->scan, keys, nkeys, NULL, 0);
 	while (index_getnext_slot(news->scan, ForwardScanDirection, news->slot))
-	{
-		LbLogged	event;
-		bool		isnull;
-
-		CHECK_FOR_INTERRUPTS();
-		if ((uint64) lb_slot_int64(news->slot, LB_EVENT_XID) == news->own ||
-			DatumGetInt32(slot_getattr(news->slot, LB_EVENT_ORIGIN, &isnull)) != news->origin)
-			continue;
-		event = logged_event(news->slot);
-		lb_round_event(news->round, &event);
-	}
+		count_row(news);
 }
 
 /* Transactions from the old xmax on, then those that have ended since. */
 static void
-count_leaf(NewsScan *news, const LbLeaf *leaf, const LbWatermark *before,
-		   const LbWatermark *now, const Datum *settled, int nsettled)
+count_by_index(NewsScan *news, Relation heap, Oid indexid, const LbWatermark *before,
+			   const LbWatermark *now, const Datum *settled, int nsettled)
 {
-	Relation	heap = lb_leaf_open(leaf);
-	Relation	index;
+	Relation	index = index_open(indexid, AccessShareLock);
 	ScanKeyData keys[2];
 
-	if (heap == NULL)
-		return;					/* dropped just now, hence counted long ago */
-	index = index_open(lb_leaf_xid_index(heap), AccessShareLock);
-	news->slot = table_slot_create(heap, NULL);
 	news->scan = lb_index_beginscan(heap, index, GetActiveSnapshot(), 2);
 	ScanKeyInit(&keys[0], 1, BTGreaterEqualStrategyNumber, F_XID8GE,
 				FullTransactionIdGetDatum(FullTransactionIdFromU64(before->xmax)));
@@ -286,8 +290,42 @@ count_leaf(NewsScan *news, const LbLeaf *leaf, const LbWatermark *before,
 		count_found(news, keys, 1);
 	}
 	index_endscan(news->scan);
-	ExecDropSingleTupleTableSlot(news->slot);
 	index_close(index, AccessShareLock);
+}
+
+/* A partition that a restore has not given its indexes yet. */
+static void
+count_by_reading(NewsScan *news, Relation heap, const LbWatermark *before,
+				 const LbWatermark *now)
+{
+	TableScanDesc scan = table_beginscan(heap, GetActiveSnapshot(), 0, NULL);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, news->slot))
+	{
+		uint64		xid = (uint64) lb_slot_int64(news->slot, LB_EVENT_XID);
+
+		if (!lb_watermark_has(before, xid) && lb_watermark_has(now, xid))
+			count_row(news);
+	}
+	table_endscan(scan);
+}
+
+static void
+count_leaf(NewsScan *news, const LbLeaf *leaf, const LbWatermark *before,
+		   const LbWatermark *now, const Datum *settled, int nsettled)
+{
+	Relation	heap = lb_leaf_open(leaf);
+	Oid			index;
+
+	if (heap == NULL)
+		return;					/* dropped just now, hence counted long ago */
+	news->slot = table_slot_create(heap, NULL);
+	index = lb_leaf_find_xid_index(heap);
+	if (OidIsValid(index))
+		count_by_index(news, heap, index, before, now, settled, nsettled);
+	else
+		count_by_reading(news, heap, before, now);
+	ExecDropSingleTupleTableSlot(news->slot);
 	table_close(heap, AccessShareLock);
 }
 
