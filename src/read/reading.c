@@ -92,7 +92,7 @@ version_of_nothing(TimestampTz opens, int64 newest)
 	return version;
 }
 
-/* The newest versions that this backend has read, without a histogram. */
+/* The newest versions that this backend has read, those that are numbers only. */
 #define KNOWN	64
 
 typedef struct Known
@@ -125,7 +125,7 @@ recall_version(LbReading *reading, uint64 epoch)
 static void
 keep_version(const LbReading *reading, uint64 epoch)
 {
-	if (reading->histogram == NULL)
+	if (reading->histogram == NULL && reading->leaf == NULL)
 		known[reading->ranking_id % KNOWN] = (Known) {
 			.epoch = epoch,
 			.counter_id = reading->board.counter_id,
@@ -144,6 +144,7 @@ read_version(LbReading *reading)
 	ScanKeyData keys[2];
 	TupleTableSlot *slot;
 	Datum		histogram;
+	Datum		leaf;
 	bool		isnull;
 	uint64		epoch = lb_snapshot_epoch();
 
@@ -166,6 +167,9 @@ read_version(LbReading *reading)
 		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 		if (!isnull)
 			reading->histogram = lb_hist_load(histogram);
+		leaf = slot_getattr(slot, LB_VERSION_LEAF, &isnull);
+		if (!isnull)
+			reading->leaf = DatumGetByteaPCopy(leaf);
 		keep_version(reading, epoch);
 	}
 	lb_probe_end(&probe);
@@ -361,6 +365,7 @@ lb_reading_scope(LbReading *reading, LbText scope)
 	}
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
+	lb_pages_leaf(&reading->pages, reading->root, reading->leaf);
 }
 
 /* Read what the answers share. */
