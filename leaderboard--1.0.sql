@@ -2590,11 +2590,12 @@ $$;
 
 /*
  * The newest rows of the log, partition by partition from the newest on, until
- * there are enough; the default partition may hold rows of any time.
+ * there are enough; the default partition may hold rows of any time.  Not
+ * parallel, for the sake of the subtransactions.
  */
 CREATE FUNCTION lb._newest_events(id bigint, member text, key text, since timestamptz, n integer)
 	RETURNS SETOF lb.event
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
@@ -2628,7 +2629,7 @@ $$;
 CREATE FUNCTION lb._events(counter text, of_member text, of_key text, since timestamptz, n integer)
 	RETURNS TABLE (event_id bigint, member text, delta bigint, actor text, key text, event_time timestamptz,
 		ingest_time timestamptz, kind text, source text, counted boolean)
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -2658,7 +2659,7 @@ CREATE FUNCTION @extschema@.lb_events(counter text, member text DEFAULT NULL, ke
 		OUT event_id bigint, OUT member text, OUT delta bigint, OUT actor text, OUT key text,
 		OUT event_time timestamptz, OUT ingest_time timestamptz, OUT kind text, OUT source text, OUT counted boolean)
 	RETURNS SETOF record
-	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_public';
+	LANGUAGE c STABLE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_events(text, text, text, timestamptz, integer) IS
 'The newest n (1 to 1,000) events of a counter in the log, live or retired, the last to come in first: of one member, of one key, or that came in (ingest_time) at "since" or later. kind: event, or history for lb_backfill(). counted: whether the boards this call sees have it. Days are searched from the newest on until there are n events: with a key one look a day, with a member the member''s events of those days, with neither the whole log of those days. 42704 for an unknown counter, 22023 for another n.';
 /*
