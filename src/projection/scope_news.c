@@ -51,7 +51,7 @@ lb_scope_news_exist(void)
 }
 
 static bool
-is_in_order(LbRound *round, const LbRanking *ranking, LbText member, 
+is_in_order(LbRound *round, const LbRanking *ranking, LbText member,
 			const LbStanding *standing)
 {
 	LbRankEntry entry = {
