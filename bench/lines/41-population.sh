@@ -14,7 +14,13 @@ for population in $populations; do
 			JOIN lb.counter c USING (counter_id) WHERE c.counter = 'b$population'" \
 		-c "ALTER TABLE plain.b$population ADD PRIMARY KEY (member)"
 done
-query population -c 'VACUUM ANALYZE' -c CHECKPOINT
+query population -c 'VACUUM ANALYZE' -c CHECKPOINT -c 'CREATE EXTENSION pg_prewarm'
+# Random members of ten million touch most pages once in a turn: all
+# contestants begin with theirs in the buffers.
+query population -c "SELECT pg_prewarm(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.relkind IN ('r', 'i') AND (n.nspname = 'plain'
+		OR c.oid IN (SELECT 'lb.standing'::regclass UNION SELECT 'lb.page'::regclass)
+		OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN ('lb.standing'::regclass, 'lb.page'::regclass)))" >/dev/null
 
 ask() {  # SEED SQL
 	ask_pg -t "$SECONDS_A_TURN" -w 0.5 -s "$1" -- population "$2" "member:$population"
