@@ -116,6 +116,9 @@ lb_build_board(int64 counter_id, int64 board_id)
 	LbCounter	counter;
 	Building	building = {0};
 
+	/* its buckets may have been counted again in this very transaction */
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
 	lb_watermark_read(&last);
 	building.round = lb_round_begin(lb_next_round(), last.as_of);
 	building.round->rereads_buckets = true;
@@ -132,6 +135,7 @@ lb_build_board(int64 counter_id, int64 board_id)
 	}
 	lb_round_flush(building.round);
 	lb_publish(building.round);
+	PopActiveSnapshot();
 }
 
 /* AFTER INSERT ON lb.board FOR EACH ROW */
