@@ -1092,10 +1092,11 @@ COMMENT ON TABLE lb.event IS
 CREATE TABLE lb.origin (
 	origin integer PRIMARY KEY,
 	system_identifier bigint NOT NULL,
-	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+	since timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	rounds bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE lb.origin IS
-'The clusters whose transaction numbers stand in lb.event.xid: numbers of different clusters cannot be compared. After a restore elsewhere the new cluster adds its own row, and counts the events of the others once, as a whole.';
+'The clusters whose transaction numbers stand in lb.event.xid: numbers of different clusters cannot be compared. After a restore elsewhere the new cluster adds its own row, and counts the events of the others once, as a whole. rounds: no round there has a larger number, so that versions go on from it.';
 
 CREATE TABLE lb.home (
 	system_identifier bigint PRIMARY KEY,

@@ -12,6 +12,7 @@
 #include "leaderboard.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "funcapi.h"
@@ -32,31 +33,60 @@ PG_FUNCTION_INFO_V1(lb_refresh_at);
 /* A round of the loop counts about this many events, then commits. */
 #define ROUND_EVENTS	500000
 
+/* Numbers of rounds are promised to the log's row of its origin in such steps. */
+#define ROUNDS_PROMISED	1000000
+
+static void
+promise_rounds(Datum system, int64 number)
+{
+	static LbPlan plan = {
+		"UPDATE lb.origin o SET rounds = $2 FROM lb.home h "
+		"WHERE h.system_identifier = $1 AND o.origin = h.origin", 2, {INT8OID, INT8OID}
+	};
+	Datum		values[2] = {system, Int64GetDatum(number + ROUNDS_PROMISED)};
+
+	lb_run(&plan, values, NULL, false, 0, SPI_OK_UPDATE);
+}
+
 /*
  * Rounds are numbered by a sequence, so that no rollback lets a number return.
- * A restore may set it back to what another cluster had come to.
+ * A restore sets it to what another cluster had come to, sooner or later:
+ * perhaps back, perhaps after the first rounds.  So a number is beyond that of
+ * every round before, and beyond all that other clusters gave, which lb.origin
+ * says.
  */
 int64
 lb_next_round(void)
 {
 	static LbPlan plan = {
-		"SELECT r.number FROM lb.round r ORDER BY r.number DESC LIMIT 1", 0
+		"SELECT coalesce((SELECT r.number FROM lb.round r ORDER BY r.number DESC LIMIT 1), 0), "
+		"coalesce(max(o.rounds) FILTER (WHERE h.origin IS NULL), 0), "
+		"coalesce(max(o.rounds) FILTER (WHERE h.origin IS NOT NULL), 0) "
+		"FROM lb.origin o LEFT JOIN lb.home h ON h.origin = o.origin AND h.system_identifier = $1",
+		1, {INT8OID}
 	};
 	Oid			sequence = lb_relation_oid("round_number_seq");
 	int64		number = nextval_internal(sequence, false);
-	int64		newest = 0;
-	bool		isnull;
+	Datum		values[1] = {Int64GetDatum((int64) GetSystemIdentifier())};
+	int64		found[3];
 
-	if (lb_run(&plan, NULL, NULL, false, 1, SPI_OK_SELECT) == 1)
-		newest = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-											 SPI_tuptable->tupdesc, 1, &isnull));
-	SPI_freetuptable(SPI_tuptable);
-	if (number <= newest)
+	lb_run(&plan, values, NULL, false, 1, SPI_OK_SELECT);
+	for (int i = 0; i < (int) lengthof(found); i++)
 	{
-		number = newest + 1;
+		bool		isnull;
+
+		found[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+											   SPI_tuptable->tupdesc, i + 1, &isnull));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (number <= Max(found[0], found[1]))
+	{
+		number = Max(found[0], found[1]) + 1;
 		(void) DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence),
 								   Int64GetDatum(number));
 	}
+	if (number > found[2])
+		promise_rounds(values[0], number);
 	return number;
 }
 

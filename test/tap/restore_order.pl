@@ -35,6 +35,10 @@ my $answers = q{SELECT b.tenant, b.board, w.opens, t.member, t.rank, t.value, t.
 	FROM lb_boards() b JOIN lb.ranking w USING (board_id), LATERAL lb_top(b.tenant || '/' || b.board, 100,
 		at => CASE WHEN isfinite(w.opens) THEN w.opens END) t ORDER BY b.board_id, w.opens, t.place};
 my $kept = $node->safe_psql('game', $answers);
+my $highest = q{SELECT max(v.version) FROM lb.version v};
+my $lowest = q{SELECT min(v.version) FROM lb_boards() b JOIN lb.ranking w USING (board_id),
+	LATERAL lb_version(b.tenant || '/' || b.board, at => CASE WHEN isfinite(w.opens) THEN w.opens END) v};
+my $before = $node->safe_psql('game', $highest);
 my $tmp = $PostgreSQL::Test::Utils::tmp_check;
 command_ok([ 'pg_dump', '-Fc', '-d', $node->connstr('game'), '-f', "$tmp/game.dump" ], 'a dump');
 my @entries = grep { /^\d/ } split /\n/, `pg_restore -l $tmp/game.dump`;
@@ -108,6 +112,7 @@ sub check_order
 	is(psql_value($node, $database, 'SELECT events >= 0 FROM lb_refresh()'), 't', "$what, seed $seed: a refresh");
 	ok($node->safe_psql($database, $answers) eq $kept, "$what, seed $seed: every answer is the old one");
 	is(violations($node, $database), '', "$what, seed $seed: right by the log");
+	cmp_ok($node->safe_psql($database, $lowest), '>', $before, "$what, seed $seed: every version is newer");
 	$node->safe_psql($database, q{SELECT lb_submit('points', 'newcomer', 5, 'new event')});
 	is(psql_value($node, $database, 'SELECT events FROM lb_refresh()'), '1', "$what, seed $seed: a new event is counted once");
 	is(violations($node, $database), '', "$what, seed $seed: right with it");
@@ -122,6 +127,8 @@ isnt($late, undef, 'the dump has late classes');
 my @rest = grep { $_ ne $late && $_ ne $boards } @data;
 check_order('late_last', in_some_order(@rest, @later), $boards, $late);
 check_order('late_first', $late, in_some_order(@rest, @later), $boards);
+my ($numbers) = grep { / round_number_seq / } @data;
+check_order('numbers_last', in_some_order((grep { $_ ne $numbers } @rest, $boards, $late), @later), $numbers);
 check_order("random$_", in_some_order(shuffled(@data, @later))) for 1 .. 5;
 
 $node->stop('immediate');
