@@ -12,13 +12,10 @@ query leagues -c "SET client_min_messages = warning" \
 
 moves=$(for m in $((members / 1000)) $((members / 100)) $((members / 10)) "$members"; do [ "$m" -lt 1 ] || echo "$m"; done)
 for moved in $moves; do
-	for turn in $(seq "$ROUNDS"); do
-		for who in flat leagues; do
-			name='one board'
-			[ "$who" = flat ] || name='with leagues of 30'
-			as_round=$turn ROUNDS=1 timed leagues "$moved" leagues "CALL bench.move('$who', :round, $moved, $members);" \
-				"$name" 'SELECT lb_refresh()'
-		done
+	for who in flat leagues; do
+		name='one board'
+		[ "$who" = flat ] || name='with leagues of 30'
+		timed leagues "$moved" leagues "CALL bench.move('$who', :round, $moved, $members);" "$name" 'SELECT lb_refresh()'
 	done
 	query leagues -c 'VACUUM ANALYZE' -c CHECKPOINT
 done
