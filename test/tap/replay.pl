@@ -63,14 +63,14 @@ my %reads = (
 );
 my $reads = join(' UNION ALL ', map {
 	my ($name, $call) = ($_, $reads{$_});
-	map { sprintf("SELECT '$name', r::text FROM $call AS r", "'$_'") } $call =~ /%s/ ? @boards : ('') } sort keys %reads);
+	map { "SELECT '$name', r::text FROM " . ($call =~ s/%s/'$_'/r) . ' AS r' } $call =~ /%s/ ? @boards : ('') } sort keys %reads);
 sub functions_that
 {
 	my ($condition) = @_;
 	return $primary->safe_psql('postgres', qq{
 		SELECT p.proname FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
 		JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'leaderboard'
-		WHERE p.proname ~ '^lb_' AND p.prorettype <> 'trigger'::regtype AND $condition ORDER BY 1 COLLATE "C"});
+		WHERE p.proname ~ '^lb_' AND p.prorettype <> 'trigger'::regtype AND $condition ORDER BY p.proname});
 }
 is(join("\n", sort keys %reads), functions_that(q{p.provolatile = 's'}), 'no reading function is left out here');
 
