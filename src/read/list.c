@@ -35,7 +35,7 @@ put_page(FunctionCallInfo fcinfo, LbReading *reading, int64 first, int n)
 		put_entry(fcinfo, reading, &entries[i], &places[i]);
 }
 
-/* lb_top(board, n, scope, at) */
+/* lb_top(board, n, scope, at, ...) */
 Datum
 lb_top(PG_FUNCTION_ARGS)
 {
@@ -43,13 +43,14 @@ lb_top(PG_FUNCTION_ARGS)
 	int			n = lb_rows_arg(fcinfo, 1, "n", 10);
 
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 2, 3);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 2, 3))
+		return (Datum) 0;
 	put_page(fcinfo, &reading, 1, n);
 	lb_reading_end(&reading);
 	return (Datum) 0;
 }
 
-/* lb_page(board, first, n, scope, at) */
+/* lb_page(board, first, n, scope, at, ...) */
 Datum
 lb_page(PG_FUNCTION_ARGS)
 {
@@ -65,7 +66,8 @@ lb_page(PG_FUNCTION_ARGS)
 				 errmsg("\"first\" must be at least 1"),
 				 errhint("The best place is 1.")));
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 3, 4))
+		return (Datum) 0;
 	put_page(fcinfo, &reading, first, n);
 	lb_reading_end(&reading);
 	return (Datum) 0;
@@ -83,7 +85,7 @@ put_around(FunctionCallInfo fcinfo, LbReading *reading, const LbEntry *entry,
 		put_entry(fcinfo, reading, &entries[i], &places[i]);
 }
 
-/* lb_around(board, member, n, scope, at) */
+/* lb_around(board, member, n, scope, at, ...) */
 Datum
 lb_around(PG_FUNCTION_ARGS)
 {
@@ -94,7 +96,8 @@ lb_around(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "member");
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 3, 4))
+		return (Datum) 0;
 	if (lb_order_find(&reading, member, &entry))
 		put_around(fcinfo, &reading, &entry, n);
 	else

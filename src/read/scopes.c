@@ -34,7 +34,7 @@ put_scope(FunctionCallInfo fcinfo, LbReading *reading, LbText scope, int n)
 	}
 }
 
-/* lb_top_scopes(board, scopes, n, at): all of them with one snapshot. */
+/* lb_top_scopes(board, scopes, n, at, ...): all of them with one snapshot. */
 Datum
 lb_top_scopes(PG_FUNCTION_ARGS)
 {
@@ -57,7 +57,8 @@ lb_top_scopes(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		lb_reading_scope(&reading, scopes[i]);
-		put_scope(fcinfo, &reading, scopes[i], n);
+		if (lb_reading_is_news(&reading))
+			put_scope(fcinfo, &reading, scopes[i], n);
 		lb_reading_end(&reading);
 		MemoryContextReset(work);
 	}
