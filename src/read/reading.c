@@ -18,6 +18,7 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/standing.h"
 #include "projection/version.h"
 #include "read/answer.h"
 #include "table/epoch.h"
@@ -353,6 +354,7 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
 				 errhint("lb_scopes() lists the scopes of a board.")));
+	reading->scope = scope;
 	find_version(reading, scope);
 	if (lb_period_rolls(reading->board.period))
 	{
@@ -372,6 +374,24 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 
 	lb_reading_open(reading, fcinfo, board_arg, at_arg);
 	lb_reading_scope(reading, scope.data == NULL ? (LbText) {"", 0} : scope);
+}
+
+/* Make reading->standing ready. */
+void
+lb_reading_probe(LbReading *reading)
+{
+	if (!reading->probing)
+		lb_standing_begin(&reading->standing, reading->board.counter_id);
+	reading->probing = true;
+}
+
+/* The whole board's ranking of the window, also where the scope has none yet. */
+int64
+lb_reading_whole(LbReading *reading)
+{
+	if (reading->ranking_id == 0 && reading->scope.len > 0)
+		return find_ranking(reading, (LbText) {"", 0});
+	return reading->whole_id;
 }
 
 void
