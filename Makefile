@@ -81,8 +81,8 @@ OBJS = \
 	src/projection/refresh.o \
 	src/projection/loop.o \
 	src/projection/build.o \
-	src/projection/recount.o \
 	src/projection/heads.o \
+	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
 	src/read/check.o \
@@ -108,10 +108,14 @@ REGRESS = \
 	json \
 	counting \
 	reading \
+	scope \
 	histogram \
 	window \
+	rolling \
 	privilege \
-	ranktree
+	ranktree \
+	asking \
+	maintenance
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
@@ -125,6 +129,8 @@ ISOLATION = \
 	prepared \
 	levels \
 	boards \
+	scopes \
+	windows \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard

@@ -922,7 +922,7 @@ COMMENT ON FUNCTION @extschema@.lb_create_tenant(text, text, boolean) IS
 CREATE FUNCTION @extschema@.lb_alter_tenant(tenant text, timezone text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_alter_tenant(text, text) IS
-'Changes a tenant''s time zone, which is possible until its first event; 0A000 afterwards, 42704 for an unknown tenant, 22023 for an unknown zone.';
+'Changes a tenant''s time zone, which is possible until its first event, while rounds wait; 0A000 afterwards, 25001 unless READ COMMITTED, 42704 for an unknown tenant, 22023 for an unknown zone.';
 
 CREATE FUNCTION @extschema@.lb_create_counter(counter text, type text DEFAULT 'exact', operator text DEFAULT 'sum',
 		min_delta bigint DEFAULT NULL, max_delta bigint DEFAULT NULL, monotonic boolean DEFAULT false,
@@ -942,7 +942,7 @@ CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period tex
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_create_board(text, text, text, text, text, text, integer, integer, bigint, interval, interval, boolean, interval, interval, boolean) IS
-'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone; or "last N minutes" (up to 1440, a multiple of the counter''s grain), "last N hours" (up to 168) or "last N days" (up to 400): the current minute (hour, day) and the N - 1 before it. starts: how long after the calendar''s boundary a day, week, month or year opens (''6 hours'': a day from 06:00 to 06:00), in local time. lateness: the board''s own instead of the counter''s; only for calendar windows, nothing is late for the others. scoped: whether members can be grouped in scopes. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
+'Makes a board "[tenant/]name" that ranks the members of a counter of the same tenant. period: all, hour, day, week, month or year, calendar windows in the tenant''s zone; or "last N minutes" (up to 1440, a multiple of the counter''s grain), "last N hours" (up to 168) or "last N days" (up to 400): the current minute (hour, day) and the N - 1 before it. starts: how long after the calendar''s boundary a day, week, month or year opens (''6 hours'': a day from 06:00 to 06:00), in local time. lateness: the board''s own instead of the counter''s; only for calendar windows, nothing is late for the others. scoped: whether members can be grouped in scopes. direction: desc (high is best) or asc; NULL is asc for a min, else desc. ties: competition 1,2,2,4, dense 1,2,2,3 or ordinal 1,2,3,4 (first to reach is ahead, then the member''s bytes). ranks: exact at any depth, or bounded: exact for the best "head" places (1 to 100000), beyond them an interval from a histogram of "buckets" log-wide buckets up to "ceiling". keep_versions: how long after it was superseded a version is kept; what a round moved is written once more for it, unless it is 0. freshness: the age at which an answer is called stale. Events already counted are on the board at once; costs one pass over the counter''s buckets, during which rounds wait. A board whose starts or lateness no other board of the counter has lets events be judged by them: those already counted are read from the log once more, 25001 unless READ COMMITTED, 55000 if the log does not hold them any more, 54000 beyond 23 such ways. Returns the board''s id. 42710 if it exists and if_not_exists is not true; 42704 for an unknown tenant or counter; 22023 for a bad argument.';
 
 CREATE FUNCTION @extschema@.lb_drop_board(board text) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
@@ -1665,7 +1665,7 @@ DECLARE
 	was lb.board;
 	b lb.board;
 BEGIN
-	PERFORM lb._lock_rounds('lb_alter_board()');
+	PERFORM lb._lock_rounds('altering a board');
 	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
 	IF NOT FOUND THEN
 		PERFORM lb._board_id(board);	/* dropped just now */
@@ -2195,37 +2195,43 @@ CREATE TYPE @extschema@.lb_answer AS (
 COMMENT ON TYPE @extschema@.lb_answer IS
 'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
-CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
-COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
+COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz, text, bigint, bigint) IS
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
 
-CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_ranks';
-COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz, text, bigint, bigint) IS
 'lb_rank() for 1 to 1,000 members at one version: one row of lb_answer a member given, in the order given. 22023 for more members or a NULL among them; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
-COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz, text, bigint, bigint) IS
 'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
-COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
 'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
-COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz, text, bigint, bigint) IS
 'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -2233,10 +2239,11 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
-COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz, text, bigint, bigint) IS
 'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
 
 CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT scope text, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -2244,20 +2251,22 @@ CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer D
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_top_scopes';
-COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz, text, bigint, bigint) IS
 'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
 
-CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank_for_value';
-COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz, text, bigint, bigint) IS
 'The rank that a value would have for somebody who reached it now: one row of lb_answer whose member is NULL. By the ordinal rule that is behind all who have it. percentile is NULL on an empty board. Costs and errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT low bigint, OUT high bigint, OUT members bigint)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
-COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz, text, bigint, bigint) IS
 'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
@@ -2265,7 +2274,7 @@ CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at tim
 		OUT state text, OUT population bigint, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_version';
 COMMENT ON FUNCTION @extschema@.lb_version(text, text, timestamptz) IS
-'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all). Errors as lb_rank().';
+'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all); of a rolling board, what it covers as of the newest round, and it never settles. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -2317,14 +2326,14 @@ BEGIN
 		SELECT w.opens, w.closes INTO opens, closes
 			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
 		late_bit := 0;
-		RETURN;
+	ELSE
+		SELECT l.bit INTO late_bit FROM lb.late_class l
+			WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+			AND l.lateness = coalesce(b.lateness, v.lateness);
+		late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	END IF;
-	SELECT l.bit INTO late_bit FROM lb.late_class l
-		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
-		AND l.lateness = coalesce(b.lateness, v.lateness);
-	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	IF opens < horizon THEN
-		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+		span := CASE WHEN b.period !~ 'hour|minute' AND lb._usecs(b.starts) % 86400000000 = 0 THEN 'd' END;
 	END IF;
 END
 $$;
@@ -2342,7 +2351,6 @@ DECLARE
 	members bigint;
 	tree record;
 	wrong bigint;
-	w record;
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
@@ -2398,21 +2406,21 @@ CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (rankin
 	AS $$
 BEGIN
 	RETURN QUERY
-	WITH covered AS MATERIALIZED (
+	WITH about AS MATERIALIZED (
 		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
 		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
-		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL),
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
+		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
 	instant AS (
 		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
 	placed AS MATERIALIZED (
-		SELECT i.span, i.opens, c.ranking_id, c.late_bit
-		FROM instant i
-		CROSS JOIN LATERAL (
+		SELECT i.span, i.opens, a.ranking_id, a.late_bit
+		FROM instant i, LATERAL (
 			SELECT k.ranking_id FROM lb.ranking k
 			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
 			ORDER BY k.opens DESC LIMIT 1) r
-		JOIN covered c ON c.ranking_id = r.ranking_id
-		WHERE i.span = c.span AND i.opens >= c.opens AND i.opens < c.closes),
+		JOIN about a ON a.ranking_id = r.ranking_id
+		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
 			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
@@ -2422,7 +2430,7 @@ BEGIN
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM covered c JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = c.ranking_id)
+		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value
@@ -2765,7 +2773,7 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT coalesce(e.counter_id, 0), %L::text, $1, $2, count(e.counter_id), coalesce(min(e.event_time), $1), '
 		'coalesce(max(e.event_time), $1), clock_timestamp(), session_user::text '
-		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id',
+		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id ORDER BY 1',
 		(SELECT c.relname FROM pg_class c WHERE c.oid = partition), partition)
 		USING opens, closes;
 END
@@ -2799,8 +2807,7 @@ BEGIN
 			/* one unit more than it covers, and a day for the zone */
 			ends := held.last_event + substr(b.period, 6)::interval + interval '2 days';
 		ELSE
-			ends := (lb._window(b.period, held.last_event, c.timezone)).closes
-				+ b.starts + coalesce(b.lateness, c.lateness);
+			ends := (lb._window(b.period, held.last_event, c.timezone, b.starts)).closes + coalesce(b.lateness, c.lateness);
 		END IF;
 		IF ends >= floor THEN
 			RETURN format('Board "%s" counts its events in a window that is not settled.', b.board);
@@ -2859,7 +2866,7 @@ BEGIN
 	END IF;
 	SELECT array_agg(h) INTO held FROM lb._contents(p.relid, p.opens, p.closes) h;
 	BEGIN
-		PERFORM lb._lock_rounds('dropping a partition');
+		PERFORM lb._lock_rounds('maintenance');
 		FOREACH one IN ARRAY held LOOP
 			reason := lb._needed_by(one, lb._counted_before());
 			IF p.closes > clock_timestamp() - archive OR reason IS NOT NULL THEN
@@ -2932,7 +2939,7 @@ DECLARE
 	part text;
 BEGIN
 	/* a round that has its snapshot would not see the copied rows */
-	PERFORM lb._lock_rounds('moving a partition');
+	PERFORM lb._lock_rounds('maintenance');
 	LOCK TABLE ONLY lb.event IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event DETACH PARTITION lb.%I', partition);
 	EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)', copy, opens, closes);
@@ -3002,6 +3009,73 @@ EXCEPTION WHEN lock_not_available THEN
 END
 $$;
 
+/*
+ * The instant before which nobody needs what a counter's members had by its
+ * grain, at the beginning of a local day: 400 days ago, or earlier where a
+ * window that does not consist of whole days is not settled yet.
+ */
+CREATE FUNCTION lb._grain_needed_from(counter_id bigint, now timestamptz) RETURNS timestamptz
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	c record;
+	needed timestamptz := now - interval '400 days';
+	b record;
+BEGIN
+	SELECT t.timezone, v.lateness INTO c
+		FROM lb.counter d JOIN lb.tenant t ON t.tenant_id = d.tenant_id
+		JOIN lb.counter_version v ON v.counter_id = d.counter_id AND v.version = d.version
+		WHERE d.counter_id = _grain_needed_from.counter_id;
+	IF NOT FOUND THEN
+		RETURN '-infinity';
+	END IF;
+	FOR b IN SELECT * FROM lb.board d WHERE d.counter_id = _grain_needed_from.counter_id
+		AND d.period IN ('hour', 'day', 'week', 'month', 'year')
+		AND (d.period = 'hour' OR extract(epoch FROM d.starts)::bigint % 86400 <> 0) LOOP
+		needed := least(needed, (lb._window(b.period, now - coalesce(b.lateness, c.lateness), c.timezone, b.starts)).opens);
+	END LOOP;
+	RETURN (lb._window('day', needed, c.timezone)).opens;
+END
+$$;
+
+/*
+ * Delete a piece of the buckets of span g that nobody needs.  First it is said
+ * that they are gone; a round may not meet a row that goes.  NULL if somebody
+ * is in the way.
+ */
+CREATE FUNCTION lb._expire_buckets(now timestamptz DEFAULT clock_timestamp(), OUT expired bigint, OUT more boolean)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '200ms'
+	AS $$
+DECLARE
+	piece CONSTANT integer := 5000;
+	id bigint;
+	until timestamptz;
+BEGIN
+	expired := 0;
+	more := false;
+	FOR id IN SELECT c.counter_id FROM lb.counter c ORDER BY 1 LOOP
+		until := lb._grain_needed_from(id, now);
+		CONTINUE WHEN NOT EXISTS (SELECT FROM lb.bucket b WHERE b.counter_id = id AND b.span = 'g' AND b.opens < until);
+		PERFORM lb._lock_rounds('maintenance');
+		/* a board may have come in before the lock */
+		until := lb._grain_needed_from(id, now);
+		INSERT INTO lb.counter_horizon AS h VALUES (id, until)
+			ON CONFLICT (counter_id) DO UPDATE SET horizon = excluded.horizon WHERE h.horizon < excluded.horizon;
+		DELETE FROM lb.bucket b WHERE b.ctid = ANY (ARRAY(
+			SELECT o.ctid FROM lb.bucket o WHERE o.counter_id = id AND o.span = 'g' AND o.opens < until LIMIT piece));
+		GET DIAGNOSTICS expired = ROW_COUNT;
+		more := expired > 0;
+		RETURN;
+	END LOOP;
+EXCEPTION WHEN lock_not_available THEN
+	expired := NULL;
+	more := true;
+END
+$$;
+
 CREATE FUNCTION lb._finish_maintenance(started_at timestamptz, collected bigint, expired bigint, archived text[],
 		dropped text[], left_over text[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3019,7 +3093,7 @@ CREATE PROCEDURE @extschema@.lb_maintain(hot interval DEFAULT '90 days', archive
 		archive_tablespace name DEFAULT NULL, drop_partitions text[] DEFAULT NULL)
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_maintain';
 COMMENT ON PROCEDURE @extschema@.lb_maintain(interval, interval, name, text[]) IS
-'What is to be done once a day; lb_schedule() does. Makes log partitions ahead, collects versions that nobody may ask for any more, thins old rounds. With archive_tablespace, moves log partitions older than "hot" there. With drop_partitions, drops the partitions named (see lb.log_partition), if they are older than "archive" and no board needs their events: 55000 says which does; one that was dropped before is passed over. Each step commits by itself; a call that was cut off, or found somebody in its way (a WARNING says so), is simply repeated. Submissions wait for an instant at most, reads of the log too. Does nothing on a standby, and while another call is under way. 25001 inside a transaction or unless READ COMMITTED, 22023 for a span under a day, 42704 for an unknown tablespace or partition. NULL is the default.';
+'What is to be done once a day; lb_schedule() does. Makes log partitions ahead, collects versions that nobody may ask for any more, thins old rounds, and deletes what members had by the counter''s grain more than 400 days ago and no window that can still change needs (their days stay). With archive_tablespace, moves log partitions older than "hot" there. With drop_partitions, drops the partitions named (see lb.log_partition), if they are older than "archive" and no board needs their events: 55000 says which does; one that was dropped before is passed over. Each step commits by itself; a call that was cut off, or found somebody in its way (a WARNING says so), is simply repeated. Submissions wait for an instant at most, reads of the log too. Does nothing on a standby, and while another call is under way. 25001 inside a transaction or unless READ COMMITTED, 22023 for a span under a day, 42704 for an unknown tablespace or partition. NULL is the default.';
 /*
  * Thin glue to pg_cron, which lives in one database of a cluster and starts
  * jobs no more often than every minute before its version 1.5.  The job is

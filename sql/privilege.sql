@@ -42,6 +42,7 @@ SELECT p FROM unnest(ARRAY['USAGE', 'CREATE']) AS p WHERE has_schema_privilege('
 SELECT other.lb_create_counter('points') > 0 AS counter;
 SELECT other.lb_create_board('all', 'points') > 0 AS board;
 SELECT other.lb_create_board('day', 'points', 'day') > 0 AS board;
+SELECT other.lb_create_board('league', 'points', scoped => true) > 0 AS board;
 SET search_path = other, public;
 SELECT status FROM lb_submit('points', 'alice', 5, 'a');
 SELECT events FROM lb_refresh();
@@ -59,17 +60,23 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_rank', 'SELECT other.lb_rank(''all'', ''alice'')'), ('lb_ranks', 'SELECT other.lb_ranks(''all'', ARRAY[''alice''])'), ('lb_top', 'SELECT other.lb_top(''all'')'), ('lb_page', 'SELECT other.lb_page(''all'', 1)'),
 ('lb_around', 'SELECT other.lb_around(''all'', ''alice'')'), ('lb_among', 'SELECT other.lb_among(''all'', ARRAY[''alice''])'), ('lb_rank_for_value', 'SELECT other.lb_rank_for_value(''all'', 1)'),
 ('lb_distribution', 'SELECT other.lb_distribution(''all'')'), ('lb_version', 'SELECT other.lb_version(''all'')'), ('lb_value', 'SELECT other.lb_value(''points'', ''alice'')'), ('lb_values', 'SELECT other.lb_values(''points'', ARRAY[''alice''])'),
+('lb_top_scopes', 'SELECT other.lb_top_scopes(''league'', ARRAY[''a''])'), ('lb_join', 'SELECT other.lb_join(''league'', ''a'', ARRAY[''alice''])'), ('lb_leave', 'SELECT other.lb_leave(''league'', ''a'', ARRAY[''alice''])'),
+('lb_move', 'SELECT other.lb_move(''league'', ''alice'', ''a'')'), ('lb_assign', 'SELECT other.lb_assign(''league'', ''alice'', 3)'), ('lb_scopes', 'SELECT other.lb_scopes(''league'')'),
 ('lb_counters', 'SELECT other.lb_counters()'), ('lb_boards', 'SELECT other.lb_boards()'),
 ('lb_create_tenant', 'SELECT other.lb_create_tenant(%L)'), ('lb_alter_tenant', 'SELECT other.lb_alter_tenant(''default'', ''UTC'')'),
 ('lb_create_counter', 'SELECT other.lb_create_counter(%L)'), ('lb_create_board', 'SELECT other.lb_create_board(%L, ''points'')'),
 ('lb_drop_board', 'SELECT other.lb_drop_board(''day'')'), ('lb_drop_counter', 'SELECT other.lb_drop_counter(%L)');
+INSERT INTO public.call (name, call) VALUES
+('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', ''2026-01-01'', ''2026-01-03'')'),
+('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''9 seconds'')');
 -- Nothing that later versions add is forgotten here.
-SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check');
+SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check', 'lb_maintain');
 GRANT SELECT ON public.call TO PUBLIC;
 SET ROLE regress_lb_nobody;
 SELECT name, a.code, a.said FROM public.call, LATERAL pg_temp.attempt(format(call, 'nobody' || id)) AS a WHERE a.code <> '42501';
 SELECT code FROM pg_temp.attempt('SELECT * FROM lb.event') UNION ALL SELECT code FROM pg_temp.attempt('SELECT * FROM lb.health') UNION ALL SELECT code FROM pg_temp.attempt('SELECT lb._counters()')
 UNION ALL SELECT code FROM pg_temp.attempt('SELECT lb._submit_batch(1, ARRAY[''a''], ARRAY[1], ARRAY[''k''], NULL, NULL, NULL, ''e'', now())');
+SELECT code FROM pg_temp.attempt('CALL other.lb_maintain()');
 -- The value types are anybody's.
 SELECT other.lb_histogram_count(other.lb_histogram_agg(v)) FROM generate_series(1, 3) AS v;
 SELECT other.lb_histogram_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM generate_series(1, 2) AS v;
@@ -86,9 +93,11 @@ BEGIN
 	END LOOP;
 END
 $$;
+GRANT EXECUTE ON PROCEDURE other.lb_maintain TO regress_lb_app;
 SET ROLE regress_lb_app;
 SELECT name, a.* FROM (SELECT * FROM public.call ORDER BY id) AS c, LATERAL pg_temp.attempt(format(call, 'app' || id)) AS a WHERE a.code <> '00000' AND name <> 'lb_drop_counter';
 CALL other.lb_refresh_loop('0');
+CALL other.lb_maintain();
 SELECT member, value FROM lb_top('all');
 SELECT status FROM lb_submit('points', 'alice', 5, 'a');
 SELECT code FROM pg_temp.attempt('SELECT * FROM lb.event') UNION ALL SELECT code FROM pg_temp.attempt('TRUNCATE lb.event') UNION ALL SELECT code FROM pg_temp.attempt('SELECT * FROM lb.standing')

@@ -54,6 +54,60 @@ INSERT INTO stated VALUES ('day', 'America/St_Johns', '2010-11-06 02:30Z', '2010
 SELECT w.*, at FROM unnest(ARRAY['2010-11-07 02:29:59.999999Z', '2010-11-07 02:30Z', '2010-11-07 02:31Z', '2010-11-07 03:29:59Z', '2010-11-07 03:30Z']::timestamptz[]) AS at,
 	LATERAL lb._window('day', at, 'America/St_Johns') AS w WHERE NOT EXISTS (SELECT FROM stated AS s WHERE zone = 'America/St_Johns' AND (s.opens, s.closes) = (w.opens, w.closes) AND at >= s.opens AND at < s.closes);
 
+-- Windows that start later: where the clock skips the boundary they open when
+-- it has, where it shows it twice at the first time.
+CREATE TEMP TABLE stated_later (period text, zone text, starts interval, opens timestamptz, closes timestamptz);
+INSERT INTO stated_later VALUES
+('day', 'Europe/Berlin', '6 hours', '2024-03-30 05:00Z', '2024-03-31 04:00Z'), ('day', 'Europe/Berlin', '6 hours', '2024-10-27 05:00Z', '2024-10-28 05:00Z'),
+('day', 'Europe/Berlin', '2:30', '2024-03-30 01:30Z', '2024-03-31 01:00Z'), ('day', 'Europe/Berlin', '2:30', '2024-03-31 01:00Z', '2024-04-01 00:30Z'),
+('day', 'Europe/Berlin', '2:30', '2024-10-27 00:30Z', '2024-10-28 01:30Z'), ('day', 'America/Havana', '0:30', '2024-11-03 04:30Z', '2024-11-04 05:30Z'),
+('day', 'America/Havana', '0:30', '2024-03-09 05:30Z', '2024-03-10 05:00Z'), ('day', 'America/Havana', '0:30', '2024-03-10 05:00Z', '2024-03-11 04:30Z'),
+('day', 'Pacific/Apia', '6 hours', '2011-12-29 16:00Z', '2011-12-30 10:00Z'), ('day', 'Pacific/Apia', '6 hours', '2011-12-30 10:00Z', '2011-12-30 16:00Z'),
+('day', 'Pacific/Apia', '6 hours', '2011-12-30 16:00Z', '2011-12-31 16:00Z'),
+('day', 'Australia/Lord_Howe', '2:15', '2024-10-04 15:45Z', '2024-10-05 15:30Z'), ('day', 'Australia/Lord_Howe', '2:15', '2024-10-05 15:30Z', '2024-10-06 15:15Z'),
+('day', 'Asia/Kathmandu', '23:45', '2024-05-05 18:00Z', '2024-05-06 18:00Z'), ('day', 'UTC', '23:59', '2023-12-31 23:59Z', '2024-01-01 23:59Z'),
+('week', 'UTC', '1 day 3 hours', '2024-12-31 03:00Z', '2025-01-07 03:00Z'), ('week', 'Europe/Berlin', '6 days 23 hours', '2021-01-03 22:00Z', '2021-01-10 22:00Z'),
+('month', 'UTC', '27 days 23 hours', '2023-02-28 23:00Z', '2023-03-28 23:00Z'), ('month', 'Asia/Kolkata', '9 days 12 hours', '2024-02-10 06:30Z', '2024-03-10 06:30Z'),
+('year', 'UTC', '364 days 23 hours', '2024-12-30 23:00Z', '2025-12-31 23:00Z'), ('year', 'Europe/Berlin', '181 days 6 hours', '2024-06-30 04:00Z', '2025-07-01 04:00Z'),
+-- Weeks belong to the year of their Thursday, boundaries do not care.
+('week', 'UTC', '0', '2020-12-28 00:00Z', '2021-01-04 00:00Z'), ('week', 'Asia/Kolkata', '0', '2024-12-29 18:30Z', '2025-01-05 18:30Z'),
+('week', 'Atlantic/Azores', '0', '2018-12-31 01:00Z', '2019-01-07 01:00Z'),
+-- Offsets of old: Berlin had the sun's own until 1893, Kathmandu went from +5:30 to +5:45 with 1986.
+('day', 'Europe/Berlin', '0', '1893-03-30 23:06:32Z', '1893-03-31 23:06:32Z'), ('day', 'Europe/Berlin', '0', '1893-03-31 23:06:32Z', '1893-04-01 23:00Z'),
+('day', 'Asia/Kathmandu', '0', '1985-12-30 18:30Z', '1985-12-31 18:30Z'), ('day', 'Asia/Kathmandu', '0', '1985-12-31 18:30Z', '1986-01-01 18:15Z'),
+('hour', 'Asia/Kathmandu', '0', '1985-12-31 18:30Z', '1985-12-31 19:15Z');
+SELECT s.*, at, w.* FROM stated_later AS s, LATERAL unnest(ARRAY[opens, opens + interval '1 microsecond', opens + (closes - opens) / 2, closes - interval '1 microsecond']) AS at,
+	LATERAL lb._window(period, at, zone, starts) AS w
+WHERE (w.opens, w.closes) IS DISTINCT FROM (s.opens, s.closes);
+SELECT s.*, b.closes, a.opens FROM stated_later AS s, LATERAL lb._window(period, s.opens - interval '1 microsecond', zone, starts) AS b,
+	LATERAL lb._window(period, s.closes, zone, starts) AS a
+WHERE b.closes <> s.opens OR a.opens <> s.closes;
+
+-- What rolling periods cover: the current unit and those before it, whether
+-- the clock went back, forward, or left a day out.
+CREATE TEMP TABLE stated_rolling (period text, zone text, grain interval, since timestamptz, until timestamptz, opens timestamptz);
+INSERT INTO stated_rolling VALUES
+('last 1 hour', 'UTC', '1 hour', '2024-01-01 00:00Z', '2024-01-01 01:00Z', '2024-01-01 00:00Z'),
+('last 3 hours', 'Europe/Berlin', '1 hour', '2024-10-27 01:00Z', '2024-10-27 02:00Z', '2024-10-26 23:00Z'),
+('last 3 hours', 'Europe/Berlin', '1 hour', '2024-03-31 01:00Z', '2024-03-31 02:00Z', '2024-03-30 23:00Z'),
+('last 3 hours', 'Australia/Lord_Howe', '1 hour', '2024-04-06 15:30Z', '2024-04-06 16:30Z', '2024-04-06 14:00Z'),
+('last 3 hours', 'Australia/Lord_Howe', '30 minutes', '2024-04-06 15:00Z', '2024-04-06 15:30Z', '2024-04-06 13:00Z'),
+('last 30 minutes', 'Australia/Lord_Howe', '10 minutes', '2024-04-06 15:00Z', '2024-04-06 15:10Z', '2024-04-06 14:40Z'),
+('last 120 minutes', 'Australia/Lord_Howe', '1 hour', '2024-04-06 15:30Z', '2024-04-06 16:30Z', '2024-04-06 15:00Z'),
+('last 30 minutes', 'Asia/Kathmandu', '15 minutes', '2024-05-05 18:15Z', '2024-05-05 18:30Z', '2024-05-05 18:00Z'),
+('last 5 minutes', 'UTC', '1 minute', '2024-01-01 00:00Z', '2024-01-01 00:01Z', '2023-12-31 23:56Z'),
+('last 2 days', 'Europe/Berlin', '1 hour', '2024-03-30 23:00Z', '2024-03-31 22:00Z', '2024-03-29 23:00Z'),
+('last 3 days', 'Pacific/Apia', '1 hour', '2011-12-30 10:00Z', '2011-12-31 10:00Z', '2011-12-29 10:00Z'),
+('last 2 days', 'Pacific/Apia', '1 hour', '2011-12-30 10:00Z', '2011-12-31 10:00Z', '2011-12-30 10:00Z'),
+('last 7 days', 'America/Havana', '1 hour', '2024-11-03 04:00Z', '2024-11-04 05:00Z', '2024-10-28 04:00Z'),
+('last 400 days', 'UTC', '1 hour', '2024-12-31 00:00Z', '2025-01-01 00:00Z', '2023-11-28 00:00Z'),
+('last 2 hours', 'Asia/Kathmandu', '1 hour', '1985-12-31 18:30Z', '1985-12-31 19:15Z', '1985-12-31 17:30Z');
+SELECT s.*, at, w.* FROM stated_rolling AS s, LATERAL unnest(ARRAY[since, since + interval '1 microsecond', since + (until - since) / 2, until - interval '1 microsecond']) AS at,
+	LATERAL lb._window(period, at, zone, '0', grain) AS w
+WHERE (w.opens, w.closes) IS DISTINCT FROM (s.opens, s.until);
+SELECT s.*, w.* FROM stated_rolling AS s, LATERAL lb._window(period, s.since - interval '1 microsecond', zone, '0', grain) AS w WHERE w.closes <> s.since;
+SELECT s.*, w.* FROM stated_rolling AS s, LATERAL lb._window(period, s.until, zone, '0', grain) AS w WHERE w.closes <= s.until OR w.opens < s.opens;
+
 -- The changes of each zone, found by halving, and instants around them.
 CREATE TEMP TABLE zone (zone text PRIMARY KEY);
 INSERT INTO zone VALUES ('UTC'), ('Europe/Berlin'), ('America/New_York'), ('America/Havana'), ('Atlantic/Azores'), ('Australia/Lord_Howe'),
@@ -120,6 +174,35 @@ AND NOT EXISTS (SELECT FROM change AS c WHERE c.zone = window_.zone AND c.at > o
 SELECT zone, hour, count(DISTINCT opens) FROM (SELECT zone, opens, date_trunc('hour', at, zone) AS hour FROM window_ WHERE period = 'hour' AND zone <> 'America/St_Johns') AS h GROUP BY 1, 2 HAVING count(DISTINCT opens) > 1 LIMIT 10;
 SELECT zone, opens, count(DISTINCT hour) FROM (SELECT zone, opens, date_trunc('hour', at, zone) AS hour FROM window_ WHERE period = 'hour') AS h GROUP BY 1, 2 HAVING count(DISTINCT hour) > 1 LIMIT 10;
 SELECT zone, at, opens, closes FROM window_ WHERE period = 'hour' AND (closes - opens > interval '1 hour' OR opens < date_trunc('hour', at, zone)) LIMIT 10;
+-- Later starts, by the same laws.
+CREATE TEMP TABLE later AS
+SELECT i.zone, i.at, p.*, w.opens, w.closes FROM instant AS i, (VALUES ('day', interval '30 minutes'), ('day', '2:30'), ('day', '23:59'), ('week', '6 days 23:00'), ('month', '27 days 1:00'), ('year', '100 days 0:30')) AS p (period, starts),
+	LATERAL lb._window(p.period, at, zone, starts) AS w WHERE p.period = 'day' OR abs(hashtext(at::text)) % 10 = 0;
+SELECT * FROM later WHERE NOT (opens <= at AND at < closes) LIMIT 10;
+SELECT w.*, b.closes AS before, a.opens AS after FROM later AS w,
+	LATERAL lb._window(period, w.opens - interval '1 microsecond', zone, starts) AS b, LATERAL lb._window(period, w.closes, zone, starts) AS a
+WHERE b.closes <> w.opens OR a.opens <> w.closes LIMIT 10;
+SELECT * FROM later
+WHERE opens AT TIME ZONE zone < date_trunc(period, opens AT TIME ZONE zone - starts) + starts
+	OR (opens - interval '1 microsecond') AT TIME ZONE zone >= date_trunc(period, opens AT TIME ZONE zone - starts) + starts LIMIT 10;
+SELECT w.*, c.at AS reached FROM later AS w JOIN change AS c ON c.zone = w.zone AND c.at BETWEEN opens - interval '50 hours' AND opens,
+	unnest(ARRAY[c.at, c.at - interval '1 microsecond']) AS e
+WHERE e < opens AND e AT TIME ZONE w.zone >= date_trunc(period, opens AT TIME ZONE w.zone - starts) + starts LIMIT 10;
+-- Buckets of every grain: inside the hour, and as long as the grain between changes.
+CREATE TEMP TABLE small AS
+SELECT i.zone, i.at, grain, w.opens, w.closes FROM instant AS i, unnest(ARRAY[1, 5, 10, 15, 20, 30, 60]) AS grain,
+	LATERAL lb._window(format('last %s minutes', grain), at, zone, '0', make_interval(mins => grain)) AS w WHERE abs(hashtext(at::text)) % 4 = 0;
+SELECT s.* FROM small AS s, LATERAL lb._window('hour', at, zone) AS h WHERE NOT (s.opens <= at AND at < s.closes AND h.opens <= s.opens AND s.closes <= h.closes) LIMIT 10;
+SELECT * FROM small WHERE closes - opens > make_interval(mins => grain) OR pg_temp.off(opens, zone) <> pg_temp.off(closes - interval '1 microsecond', zone)
+	OR mod(extract(epoch FROM opens AT TIME ZONE zone), grain * 60) <> 0 AND pg_temp.off(opens - interval '1 microsecond', zone) = pg_temp.off(opens, zone)
+	OR mod(extract(epoch FROM closes AT TIME ZONE zone), grain * 60) <> 0 AND pg_temp.off(closes - interval '1 microsecond', zone) = pg_temp.off(closes, zone) LIMIT 10;
+-- n units are one, and the n - 1 before it; Apia's days but for the one that was none.
+SELECT i.zone, at, period, n, w.* FROM instant AS i, (VALUES ('minutes', 10, interval '10 minutes', 2), ('minutes', 10, '10 minutes', 9), ('minutes', 1, '1 minute', 1440), ('minutes', 30, '30 minutes', 48),
+		('hours', 1, '1 hour', 2), ('hours', 1, '1 hour', 30), ('hours', 1, '15 minutes', 168), ('days', 1, '1 hour', 2), ('days', 1, '1 hour', 35)) AS p (period, unit, grain, n),
+	LATERAL lb._window(format('last %s %s', n * unit, period), at, zone, '0', grain) AS w, LATERAL lb._window(format('last %s %s', unit, period), at, zone, '0', grain) AS one,
+	LATERAL lb._window(format('last %s %s', (n - 1) * unit, period), one.opens - interval '1 microsecond', zone, '0', grain) AS rest
+WHERE abs(hashtext(at::text)) % 4 = 0 AND n * unit <= 1440 AND (w.opens, w.closes) IS DISTINCT FROM (rest.opens, one.closes) AND NOT (zone = 'Pacific/Apia' AND period = 'days') LIMIT 10;
+
 -- Far away, and forever.
 SELECT * FROM lb._window('all', '2024-01-01', 'UTC');
 SELECT * FROM lb._window('year', '0001-06-01 00:00Z', 'America/New_York');

@@ -192,11 +192,39 @@ lb_leaf_scan_next(LbLeafScan *scan, LbLeaf *leaf)
 	return true;
 }
 
-/* Open it for reading; NULL if it was dropped meanwhile. */
+/* The relation that now has the leaf's stretch of time; invalid if none has. */
+static Oid
+present_relid(const LbLeaf *leaf)
+{
+	ensure_leaves();
+	for (int i = 0; i < cache.count; i++)
+		if (cache.leaves[i].is_default == leaf->is_default &&
+			cache.leaves[i].from == leaf->from && cache.leaves[i].to == leaf->to)
+			return cache.leaves[i].relid;
+	return InvalidOid;
+}
+
+/*
+ * Open it for reading; NULL if it was dropped meanwhile.  It may also have
+ * been moved: then a copy has its place.
+ */
 Relation
 lb_leaf_open(const LbLeaf *leaf)
 {
-	return try_table_open(leaf->relid, AccessShareLock);
+	Oid			relid = leaf->relid;
+
+	for (;;)
+	{
+		Relation	rel = try_table_open(relid, AccessShareLock);
+		Oid			present;
+
+		if (rel != NULL)
+			return rel;
+		present = present_relid(leaf);
+		if (!OidIsValid(present) || present == relid)
+			return NULL;
+		relid = present;
+	}
 }
 
 /* The valid index whose first column is that one and that is unique or not. */

@@ -31,7 +31,7 @@
 
 PG_FUNCTION_INFO_V1(lb_maintain);
 
-/* A partition that somebody is using is tried so often, a moment apart. */
+/* What somebody is in the way of is tried so often, a moment apart. */
 #define ATTEMPTS		50
 #define ATTEMPT_MS		200
 
@@ -128,6 +128,14 @@ note(Maintenance *m, ArrayBuildState **list, Datum name)
 	*list = accumArrayResult(*list, name, false, TEXTOID, m->context);
 }
 
+static void
+pause_a_moment(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 ATTEMPT_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+}
+
 /* A step that somebody may be in the way of: until it succeeds, or too often. */
 static bool
 insist(Maintenance *m, Step *step, bool (*succeeded) (const Step *step))
@@ -138,9 +146,7 @@ insist(Maintenance *m, Step *step, bool (*succeeded) (const Step *step))
 			return false;
 		if (succeeded(step))
 			return true;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 ATTEMPT_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		pause_a_moment();
 	}
 	return false;
 }
@@ -179,6 +185,31 @@ collect(Maintenance *m)
 		if (!run(m, &step))
 			return false;
 		m->collected += DatumGetInt64(step.columns[0]);
+	} while (DatumGetBool(step.columns[1]));
+	return true;
+}
+
+/* Buckets that nobody needs by the grain, piece by piece. */
+static bool
+expire(Maintenance *m)
+{
+	Step		step;
+	int			failures = 0;
+
+	do
+	{
+		step = (Step) {.sql = "SELECT s.expired, s.more FROM lb._expire_buckets() s"};
+		if (!run(m, &step))
+			return false;
+		if (!step.isnull[0])
+		{
+			m->expired += DatumGetInt64(step.columns[0]);
+			failures = 0;
+			continue;
+		}
+		if (++failures >= ATTEMPTS)
+			break;
+		pause_a_moment();
 	} while (DatumGetBool(step.columns[1]));
 	return true;
 }
@@ -291,7 +322,7 @@ maintain(Maintenance *m)
 {
 	Step		ahead = {.sql = "SELECT lb._partitions_ahead()"};
 
-	if (!check(m) || !run(m, &ahead) || !collect(m))
+	if (!check(m) || !run(m, &ahead) || !collect(m) || !expire(m))
 	{
 		ereport(NOTICE, (errmsg("another lb_maintain() is at work")));
 		return;

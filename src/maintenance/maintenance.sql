@@ -103,7 +103,7 @@ BEGIN
 	RETURN QUERY EXECUTE format(
 		'SELECT coalesce(e.counter_id, 0), %L::text, $1, $2, count(e.counter_id), coalesce(min(e.event_time), $1), '
 		'coalesce(max(e.event_time), $1), clock_timestamp(), session_user::text '
-		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id',
+		'FROM (SELECT 1) one LEFT JOIN %s e ON true GROUP BY e.counter_id ORDER BY 1',
 		(SELECT c.relname FROM pg_class c WHERE c.oid = partition), partition)
 		USING opens, closes;
 END
@@ -137,8 +137,7 @@ BEGIN
 			/* one unit more than it covers, and a day for the zone */
 			ends := held.last_event + substr(b.period, 6)::interval + interval '2 days';
 		ELSE
-			ends := (lb._window(b.period, held.last_event, c.timezone)).closes
-				+ b.starts + coalesce(b.lateness, c.lateness);
+			ends := (lb._window(b.period, held.last_event, c.timezone, b.starts)).closes + coalesce(b.lateness, c.lateness);
 		END IF;
 		IF ends >= floor THEN
 			RETURN format('Board "%s" counts its events in a window that is not settled.', b.board);
@@ -197,7 +196,7 @@ BEGIN
 	END IF;
 	SELECT array_agg(h) INTO held FROM lb._contents(p.relid, p.opens, p.closes) h;
 	BEGIN
-		PERFORM lb._lock_rounds('dropping a partition');
+		PERFORM lb._lock_rounds('maintenance');
 		FOREACH one IN ARRAY held LOOP
 			reason := lb._needed_by(one, lb._counted_before());
 			IF p.closes > clock_timestamp() - archive OR reason IS NOT NULL THEN
@@ -270,7 +269,7 @@ DECLARE
 	part text;
 BEGIN
 	/* a round that has its snapshot would not see the copied rows */
-	PERFORM lb._lock_rounds('moving a partition');
+	PERFORM lb._lock_rounds('maintenance');
 	LOCK TABLE ONLY lb.event IN ACCESS EXCLUSIVE MODE;
 	EXECUTE format('ALTER TABLE lb.event DETACH PARTITION lb.%I', partition);
 	EXECUTE format('ALTER TABLE lb.event ATTACH PARTITION lb.%I FOR VALUES FROM (%L) TO (%L)', copy, opens, closes);
@@ -340,6 +339,73 @@ EXCEPTION WHEN lock_not_available THEN
 END
 $$;
 
+/*
+ * The instant before which nobody needs what a counter's members had by its
+ * grain, at the beginning of a local day: 400 days ago, or earlier where a
+ * window that does not consist of whole days is not settled yet.
+ */
+CREATE FUNCTION lb._grain_needed_from(counter_id bigint, now timestamptz) RETURNS timestamptz
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	c record;
+	needed timestamptz := now - interval '400 days';
+	b record;
+BEGIN
+	SELECT t.timezone, v.lateness INTO c
+		FROM lb.counter d JOIN lb.tenant t ON t.tenant_id = d.tenant_id
+		JOIN lb.counter_version v ON v.counter_id = d.counter_id AND v.version = d.version
+		WHERE d.counter_id = _grain_needed_from.counter_id;
+	IF NOT FOUND THEN
+		RETURN '-infinity';
+	END IF;
+	FOR b IN SELECT * FROM lb.board d WHERE d.counter_id = _grain_needed_from.counter_id
+		AND d.period IN ('hour', 'day', 'week', 'month', 'year')
+		AND (d.period = 'hour' OR extract(epoch FROM d.starts)::bigint % 86400 <> 0) LOOP
+		needed := least(needed, (lb._window(b.period, now - coalesce(b.lateness, c.lateness), c.timezone, b.starts)).opens);
+	END LOOP;
+	RETURN (lb._window('day', needed, c.timezone)).opens;
+END
+$$;
+
+/*
+ * Delete a piece of the buckets of span g that nobody needs.  First it is said
+ * that they are gone; a round may not meet a row that goes.  NULL if somebody
+ * is in the way.
+ */
+CREATE FUNCTION lb._expire_buckets(now timestamptz DEFAULT clock_timestamp(), OUT expired bigint, OUT more boolean)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	SET lock_timeout = '200ms'
+	AS $$
+DECLARE
+	piece CONSTANT integer := 5000;
+	id bigint;
+	until timestamptz;
+BEGIN
+	expired := 0;
+	more := false;
+	FOR id IN SELECT c.counter_id FROM lb.counter c ORDER BY 1 LOOP
+		until := lb._grain_needed_from(id, now);
+		CONTINUE WHEN NOT EXISTS (SELECT FROM lb.bucket b WHERE b.counter_id = id AND b.span = 'g' AND b.opens < until);
+		PERFORM lb._lock_rounds('maintenance');
+		/* a board may have come in before the lock */
+		until := lb._grain_needed_from(id, now);
+		INSERT INTO lb.counter_horizon AS h VALUES (id, until)
+			ON CONFLICT (counter_id) DO UPDATE SET horizon = excluded.horizon WHERE h.horizon < excluded.horizon;
+		DELETE FROM lb.bucket b WHERE b.ctid = ANY (ARRAY(
+			SELECT o.ctid FROM lb.bucket o WHERE o.counter_id = id AND o.span = 'g' AND o.opens < until LIMIT piece));
+		GET DIAGNOSTICS expired = ROW_COUNT;
+		more := expired > 0;
+		RETURN;
+	END LOOP;
+EXCEPTION WHEN lock_not_available THEN
+	expired := NULL;
+	more := true;
+END
+$$;
+
 CREATE FUNCTION lb._finish_maintenance(started_at timestamptz, collected bigint, expired bigint, archived text[],
 		dropped text[], left_over text[]) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -357,4 +423,4 @@ CREATE PROCEDURE @extschema@.lb_maintain(hot interval DEFAULT '90 days', archive
 		archive_tablespace name DEFAULT NULL, drop_partitions text[] DEFAULT NULL)
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_maintain';
 COMMENT ON PROCEDURE @extschema@.lb_maintain(interval, interval, name, text[]) IS
-'What is to be done once a day; lb_schedule() does. Makes log partitions ahead, collects versions that nobody may ask for any more, thins old rounds. With archive_tablespace, moves log partitions older than "hot" there. With drop_partitions, drops the partitions named (see lb.log_partition), if they are older than "archive" and no board needs their events: 55000 says which does; one that was dropped before is passed over. Each step commits by itself; a call that was cut off, or found somebody in its way (a WARNING says so), is simply repeated. Submissions wait for an instant at most, reads of the log too. Does nothing on a standby, and while another call is under way. 25001 inside a transaction or unless READ COMMITTED, 22023 for a span under a day, 42704 for an unknown tablespace or partition. NULL is the default.';
+'What is to be done once a day; lb_schedule() does. Makes log partitions ahead, collects versions that nobody may ask for any more, thins old rounds, and deletes what members had by the counter''s grain more than 400 days ago and no window that can still change needs (their days stay). With archive_tablespace, moves log partitions older than "hot" there. With drop_partitions, drops the partitions named (see lb.log_partition), if they are older than "archive" and no board needs their events: 55000 says which does; one that was dropped before is passed over. Each step commits by itself; a call that was cut off, or found somebody in its way (a WARNING says so), is simply repeated. Submissions wait for an instant at most, reads of the log too. Does nothing on a standby, and while another call is under way. 25001 inside a transaction or unless READ COMMITTED, 22023 for a span under a day, 42704 for an unknown tablespace or partition. NULL is the default.';

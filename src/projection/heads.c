@@ -12,9 +12,8 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
+#include "projection/build.h"
 #include "projection/refresh.h"
 #include "projection/round.h"
 #include "projection/watermark.h"
@@ -64,30 +63,18 @@ touch_rankings(LbRound *round, LbCounted *counted, const LbBoard *board)
 Datum
 lb_refill_heads(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "leaderboard heads",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
+	LbBuildScope scope;
+	LbWatermark last;
 	LbRound    *round;
 	LbCounted  *counted;
-	LbWatermark last;
-	int			nest;
 
-	CommandCounterIncrement();
-	PushActiveSnapshot(GetLatestSnapshot());
-	lb_spi_connect();
-	nest = lb_round_settings();
-	old = MemoryContextSwitchTo(context);
-	lb_watermark_read(&last);
+	lb_build_begin(&scope);
+	(void) lb_watermark_read(&last);
 	round = lb_round_begin(lb_next_round(), last.as_of);
 	counted = lb_counted(round, PG_GETARG_INT64(0), 0, PG_GETARG_INT64(1));
 	if (counted->nboards == 1)
 		touch_rankings(round, counted, &counted->boards[0].board);
 	(void) lb_publish(round);
-	MemoryContextSwitchTo(old);
-	lb_round_settings_end(nest);
-	lb_spi_finish();
-	PopActiveSnapshot();
-	MemoryContextDelete(context);
+	lb_build_end(&scope);
 	PG_RETURN_VOID();
 }

@@ -266,7 +266,7 @@ DECLARE
 	was lb.board;
 	b lb.board;
 BEGIN
-	PERFORM lb._lock_rounds('lb_alter_board()');
+	PERFORM lb._lock_rounds('altering a board');
 	SELECT * INTO was FROM lb.board d WHERE d.board_id = id FOR UPDATE;
 	IF NOT FOUND THEN
 		PERFORM lb._board_id(board);	/* dropped just now */

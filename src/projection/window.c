@@ -184,22 +184,28 @@ lb_bucket_window(int64 grain, TimestampTz at, pg_tz *zone)
 }
 
 /*
- * Where the bucket opens that is n before the one that opens at t.  Between
- * two changes of the offset buckets are alike but for the first, which may be
- * short.
+ * Where the bucket opens that is n before the one that opens at t.  A change of
+ * the offset cuts the bucket before it short; between two changes buckets are
+ * as long as the grain, but for the first.
  */
 static pg_time_t
-buckets_before(pg_time_t t, int64 n, int64 length, pg_tz *zone)
+buckets_before(pg_time_t t, int64 n, int64 grain, pg_tz *zone)
 {
+	int64		length = grain / USECS_PER_SEC;
+
 	while (n > 0)
 	{
-		pg_time_t	from = t - n * length;
-		pg_time_t	since = offset_since(from, t - 1, zone);
-		int64		here = (t - since + length - 1) / length;
+		pg_time_t	from;
+		pg_time_t	since;
+		int64		here;
 
+		t = to_unix(lb_bucket_window(grain, from_unix(t - 1), zone).opens);
+		from = t - --n * length;
+		since = offset_since(from, t, zone);
 		if (since == from)
 			return from;
-		t = Max(since, t - n * length);
+		here = (t - since + length - 1) / length;
+		t = Max(since, from);
 		n -= Min(n, here);
 	}
 	return t;
@@ -223,8 +229,7 @@ last_buckets(int64 n, int64 length, TimestampTz as_of, pg_tz *zone)
 {
 	LbWindow	window = lb_bucket_window(length, as_of, zone);
 
-	window.opens = from_unix(buckets_before(to_unix(window.opens), n - 1,
-											length / USECS_PER_SEC, zone));
+	window.opens = from_unix(buckets_before(to_unix(window.opens), n - 1, length, zone));
 	return window;
 }
 

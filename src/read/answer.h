@@ -40,6 +40,9 @@ typedef struct LbReading
 	LbBoard		board;
 	LbText		scope;
 	TimestampTz at;				/* which window */
+	LbText		viewer;			/* who asks; empty if nobody says */
+	int64		pin;			/* the version asked for; zero: the newest */
+	int64		newer_than;		/* the lowest bigint: whatever there is */
 	LbWindow	window;
 	int64		newest;			/* the newest round's number */
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
@@ -56,7 +59,6 @@ typedef struct LbReading
 	bool		probing;
 	LbProbe		standing;
 
-	LbText		viewer;			/* empty: nobody */
 	bool		overlay_known;
 	struct LbOverlay *overlay;	/* overlay.c; may be NULL when known, too */
 	const LbHidden *hidden;		/* not in the order, if not NULL */
@@ -96,11 +98,12 @@ typedef struct LbNewest
 } LbNewest;
 
 extern LbNewest lb_newest_round(void);
-extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
+extern bool lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
 							 int board_arg, int scope_arg, int at_arg);
 extern void lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo,
 							int board_arg, int at_arg);
 extern void lb_reading_scope(LbReading *reading, LbText scope);
+extern bool lb_reading_is_news(LbReading *reading);
 extern void lb_reading_end(LbReading *reading);
 extern void lb_reading_probe(LbReading *reading);
 extern int64 lb_reading_whole(LbReading *reading);

@@ -13,19 +13,14 @@ PG_FUNCTION_INFO_V1(lb_top);
 PG_FUNCTION_INFO_V1(lb_page);
 PG_FUNCTION_INFO_V1(lb_around);
 
-/* An entry of a stretch; of the viewer, what the viewer has now. */
 static void
 put_entry(FunctionCallInfo fcinfo, LbReading *reading,
 		  const LbEntry *entry, const LbPlace *place)
 {
 	Datum		values[LB_ANSWER_COLUMNS];
 	bool		nulls[LB_ANSWER_COLUMNS];
-	const LbOverlay *overlay = lb_overlay_of(reading, entry->member);
 
-	if (overlay != NULL)
-		lb_overlay_answer(overlay, values, nulls);
-	else
-		lb_answer_ranked(reading, entry, place, values, nulls);
+	lb_answer_entry(reading, entry, place, values, nulls);
 	lb_put_row(fcinfo, values, nulls);
 }
 
@@ -40,7 +35,7 @@ put_page(FunctionCallInfo fcinfo, LbReading *reading, int64 first, int n)
 		put_entry(fcinfo, reading, &entries[i], &places[i]);
 }
 
-/* lb_top(board, n, scope, at) */
+/* lb_top(board, n, scope, at, ...) */
 Datum
 lb_top(PG_FUNCTION_ARGS)
 {
@@ -48,13 +43,14 @@ lb_top(PG_FUNCTION_ARGS)
 	int			n = lb_rows_arg(fcinfo, 1, "n", 10);
 
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 2, 3);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 2, 3))
+		return (Datum) 0;
 	put_page(fcinfo, &reading, 1, n);
 	lb_reading_end(&reading);
 	return (Datum) 0;
 }
 
-/* lb_page(board, first, n, scope, at) */
+/* lb_page(board, first, n, scope, at, ...) */
 Datum
 lb_page(PG_FUNCTION_ARGS)
 {
@@ -70,7 +66,8 @@ lb_page(PG_FUNCTION_ARGS)
 				 errmsg("\"first\" must be at least 1"),
 				 errhint("The best place is 1.")));
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 3, 4))
+		return (Datum) 0;
 	put_page(fcinfo, &reading, first, n);
 	lb_reading_end(&reading);
 	return (Datum) 0;
@@ -108,7 +105,7 @@ put_around(FunctionCallInfo fcinfo, LbReading *reading, LbText member, int n)
 		put_entry(fcinfo, reading, &entries[i], &places[i]);
 }
 
-/* lb_around(board, member, n, scope, at) */
+/* lb_around(board, member, n, scope, at, ...) */
 Datum
 lb_around(PG_FUNCTION_ARGS)
 {
@@ -117,7 +114,8 @@ lb_around(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "member");
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 3, 4);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 3, 4))
+		return (Datum) 0;
 	put_around(fcinfo, &reading, lb_text_arg(fcinfo, 1), n);
 	lb_reading_end(&reading);
 	return (Datum) 0;

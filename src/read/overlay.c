@@ -199,6 +199,19 @@ lb_overlay_answer(const LbOverlay *overlay, Datum *values, bool *nulls)
 	lb_answer_ranked(&view, &overlay->now, &place, values, nulls);
 }
 
+/* The answer about an entry of a stretch; the viewer's says what is new. */
+void
+lb_answer_entry(LbReading *reading, const LbEntry *entry, const LbPlace *place,
+				Datum *values, bool *nulls)
+{
+	const LbOverlay *overlay = lb_overlay_of(reading, entry->member);
+
+	if (overlay != NULL)
+		lb_overlay_answer(overlay, values, nulls);
+	else
+		lb_answer_ranked(reading, entry, place, values, nulls);
+}
+
 /*
  * The viewer among up to n entries ahead of the new place and n behind it,
  * which are as the version has them; only the viewer where a bounded board's

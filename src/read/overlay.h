@@ -27,6 +27,8 @@ typedef struct LbOverlay
 extern bool lb_is_viewer(const LbReading *reading, LbText member);
 extern const LbOverlay *lb_overlay(LbReading *reading);
 extern const LbOverlay *lb_overlay_of(LbReading *reading, LbText member);
+extern void lb_answer_entry(LbReading *reading, const LbEntry *entry,
+							const LbPlace *place, Datum *values, bool *nulls);
 extern void lb_overlay_answer(const LbOverlay *overlay, Datum *values,
 							  bool *nulls);
 extern int	lb_overlay_around(LbReading *reading, const LbOverlay *overlay,

@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(lb_ranks);
 PG_FUNCTION_INFO_V1(lb_among);
 PG_FUNCTION_INFO_V1(lb_rank_for_value);
 
-/* board, member(s) or value, scope, at */
+/* board, member(s) or value, scope, at and what follows it */
 #define BEGIN(reading)	lb_reading_begin(reading, fcinfo, 0, 2, 3)
 
 static void
@@ -48,7 +48,8 @@ lb_rank(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "member");
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	put_rank_of(fcinfo, &reading, lb_text_arg(fcinfo, 1));
 	lb_reading_end(&reading);
 	return (Datum) 0;
@@ -63,7 +64,8 @@ lb_ranks(PG_FUNCTION_ARGS)
 
 	members = lb_members_arg(fcinfo, 1, &n);
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -208,7 +210,8 @@ lb_among(PG_FUNCTION_ARGS)
 		among[i].given = i;
 	}
 	n = distinct_members(among, n);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	for (int i = 0; i < n; i++)
 		find_among(&reading, &among[i]);
 	qsort(among, n, sizeof(Among), compare_among);
@@ -227,7 +230,8 @@ lb_rank_for_value(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "value");
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	place = lb_order_place_of_value(&reading, PG_GETARG_INT64(1));
 	lb_answer_value(&reading, PG_GETARG_INT64(1), &place, values, nulls);
 	lb_put_row(fcinfo, values, nulls);

@@ -22,37 +22,43 @@ CREATE TYPE @extschema@.lb_answer AS (
 COMMENT ON TYPE @extschema@.lb_answer IS
 'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
-CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
-COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
+COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz, text, bigint, bigint) IS
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
 
-CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_ranks';
-COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz, text, bigint, bigint) IS
 'lb_rank() for 1 to 1,000 members at one version: one row of lb_answer a member given, in the order given. 22023 for more members or a NULL among them; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
-COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz, text, bigint, bigint) IS
 'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
-COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
 'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
-COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz, text, bigint, bigint) IS
 'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -60,10 +66,11 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
-COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz, text, bigint, bigint) IS
 'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
 
 CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT scope text, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -71,20 +78,22 @@ CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer D
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_top_scopes';
-COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz, text, bigint, bigint) IS
 'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
 
-CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank_for_value';
-COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz, text, bigint, bigint) IS
 'The rank that a value would have for somebody who reached it now: one row of lb_answer whose member is NULL. By the ordinal rule that is behind all who have it. percentile is NULL on an empty board. Costs and errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT low bigint, OUT high bigint, OUT members bigint)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
-COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz, text, bigint, bigint) IS
 'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
@@ -92,7 +101,7 @@ CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at tim
 		OUT state text, OUT population bigint, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_version';
 COMMENT ON FUNCTION @extschema@.lb_version(text, text, timestamptz) IS
-'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all). Errors as lb_rank().';
+'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all); of a rolling board, what it covers as of the newest round, and it never settles. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
@@ -144,14 +153,14 @@ BEGIN
 		SELECT w.opens, w.closes INTO opens, closes
 			FROM (SELECT n.as_of FROM lb.round n ORDER BY n.number DESC LIMIT 1) n, lb._window(b.period, n.as_of, zone, '0', v.grain) w;
 		late_bit := 0;
-		RETURN;
+	ELSE
+		SELECT l.bit INTO late_bit FROM lb.late_class l
+			WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
+			AND l.lateness = coalesce(b.lateness, v.lateness);
+		late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	END IF;
-	SELECT l.bit INTO late_bit FROM lb.late_class l
-		WHERE l.counter_id = b.counter_id AND l.period = b.period AND l.starts = b.starts
-		AND l.lateness = coalesce(b.lateness, v.lateness);
-	late_bit := coalesce(late_bit, array_position(ARRAY['all', 'hour', 'day', 'week', 'month', 'year'], b.period) - 1);
 	IF opens < horizon THEN
-		span := CASE WHEN b.period <> 'hour' AND extract(epoch FROM b.starts)::bigint % 86400 = 0 THEN 'd' END;
+		span := CASE WHEN b.period !~ 'hour|minute' AND lb._usecs(b.starts) % 86400000000 = 0 THEN 'd' END;
 	END IF;
 END
 $$;
@@ -169,7 +178,6 @@ DECLARE
 	members bigint;
 	tree record;
 	wrong bigint;
-	w record;
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
@@ -225,21 +233,21 @@ CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (rankin
 	AS $$
 BEGIN
 	RETURN QUERY
-	WITH covered AS MATERIALIZED (
+	WITH about AS MATERIALIZED (
 		SELECT r.ranking_id, w.opens, w.closes, w.late_bit, w.span
 		FROM lb.ranking r, LATERAL lb._board_window(b, r) w
-		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL),
+		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
+		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
 	instant AS (
 		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
 	placed AS MATERIALIZED (
-		SELECT i.span, i.opens, c.ranking_id, c.late_bit
-		FROM instant i
-		CROSS JOIN LATERAL (
+		SELECT i.span, i.opens, a.ranking_id, a.late_bit
+		FROM instant i, LATERAL (
 			SELECT k.ranking_id FROM lb.ranking k
 			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
 			ORDER BY k.opens DESC LIMIT 1) r
-		JOIN covered c ON c.ranking_id = r.ranking_id
-		WHERE i.span = c.span AND i.opens >= c.opens AND i.opens < c.closes),
+		JOIN about a ON a.ranking_id = r.ranking_id
+		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
 			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
@@ -249,7 +257,7 @@ BEGIN
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM covered c JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = c.ranking_id)
+		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value

@@ -20,7 +20,7 @@
 #include "definition/cache.h"
 #include "projection/standing.h"
 #include "projection/version.h"
-#include "read/answer.h"
+#include "read/overlay.h"
 #include "table/epoch.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
@@ -284,8 +284,8 @@ find_version(LbReading *reading, LbText scope)
 }
 
 /*
- * A rolling board has one ranking a scope.  What that covers is said by the
- * newest round's clock; before the first round, by ours.
+ * A rolling board has one ranking.  What that covers is said by the newest
+ * round's clock; before the first round, by ours.
  */
 static void
 find_covered(LbReading *reading, LbText scope)
@@ -318,6 +318,36 @@ check_covered(const LbReading *reading)
 }
 
 /*
+ * The arguments that follow "at" wherever there are any: viewer, version,
+ * newer_than.
+ */
+static void
+take_wishes(LbReading *reading, FunctionCallInfo fcinfo, int viewer_arg)
+{
+	int			version_arg = viewer_arg + 1;
+	int			newer_than_arg = viewer_arg + 2;
+
+	reading->viewer = lb_text_arg(fcinfo, viewer_arg);
+	if (!PG_ARGISNULL(version_arg))
+	{
+		reading->pin = PG_GETARG_INT64(version_arg);
+		if (reading->pin < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"version\" must be at least 1"),
+					 errhint("Give the version of an earlier answer, or leave it out for the newest.")));
+		if (reading->viewer.len > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"viewer\" and \"version\" exclude each other"),
+					 errdetail("A version is what was counted then; the viewer's uncounted events are of now."),
+					 errhint("Leave one of them out.")));
+	}
+	if (!PG_ARGISNULL(newer_than_arg))
+		reading->newer_than = PG_GETARG_INT64(newer_than_arg);
+}
+
+/*
  * The board and the instant; without an argument for it, now.  The caller has
  * checked its own arguments.
  */
@@ -334,6 +364,9 @@ lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 	/* a board of one window has no use for it, whatever it is */
 	reading->at = at_arg < 0 || reading->board.period == LB_PERIOD_ALL ?
 		reading->now : lb_instant_arg(fcinfo, at_arg, reading->now);
+	reading->newer_than = PG_INT64_MIN;
+	if (at_arg >= 0 && PG_NARGS() > at_arg + 1)
+		take_wishes(reading, fcinfo, at_arg + 1);
 	newest = lb_newest_round();
 	reading->newest = newest.number;
 	reading->as_of = newest.as_of;
@@ -365,8 +398,21 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				   reading->ranking_id, reading->cacheable);
 }
 
-/* Read what the answers share. */
-void
+/*
+ * Has the answer something that whoever asks does not know?  Uncounted events
+ * of the viewer are that too, until they are in a version.
+ */
+bool
+lb_reading_is_news(LbReading *reading)
+{
+	return reading->version > reading->newer_than || lb_overlay(reading) != NULL;
+}
+
+/*
+ * Read what the answers share.  False if that is not newer than what the
+ * caller knows: then it is to give no rows, and the reading is over.
+ */
+bool
 lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				 int scope_arg, int at_arg)
 {
@@ -374,6 +420,10 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 
 	lb_reading_open(reading, fcinfo, board_arg, at_arg);
 	lb_reading_scope(reading, scope.data == NULL ? (LbText) {"", 0} : scope);
+	if (lb_reading_is_news(reading))
+		return true;
+	lb_reading_end(reading);
+	return false;
 }
 
 /* Make reading->standing ready. */

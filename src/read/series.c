@@ -148,11 +148,16 @@ put_series(FunctionCallInfo fcinfo, Series *series, LbText member)
 {
 	Found		found = {.capacity = 64};
 	LbWindow	all = {series->window.opens, window_at(series, series->to - 1).closes};
-	bool		by_days = series->period != LB_PERIOD_HOUR;
+	LbWithin	within;
 
-	lb_check_within(&series->counter, by_days ? all : series->window);
+	lb_check_within(&series->counter,
+					series->period == LB_PERIOD_HOUR ? series->window : all);
 	found.buckets = palloc(found.capacity * sizeof(LbBucket));
-	lb_within(&series->counter, all, by_days, member, add_bucket, &found);
+	lb_within_begin(&within, &series->counter, all);
+	if (series->period == LB_PERIOD_HOUR)
+		lb_within_by_grain(&within);
+	lb_within(&within, member, add_bucket, &found);
+	lb_within_end(&within);
 	qsort(found.buckets, found.n, sizeof(LbBucket), compare_buckets);
 	for (int i = 0; i < found.n; i++)
 	{

@@ -40,6 +40,7 @@ typedef struct ValueReading
 	TimestampTz now;
 	LbNewest	newest;
 	LbGate		gate;
+	LbWithin	within;
 } ValueReading;
 
 static int64
@@ -77,21 +78,23 @@ counter_freshness(int64 counter_id)
  * covers then, and without "at" what the boards cover, as of the newest round.
  */
 static void
-find_window(ValueReading *reading, const TimestampTz *at)
+find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
 {
 	const LbCounter *counter = &reading->counter;
-	TimestampTz t = at != NULL ? *at : reading->now;
+	TimestampTz t = reading->period == LB_PERIOD_ALL ? reading->now :
+		lb_instant_arg(fcinfo, at_arg, reading->now);
 
 	if (!lb_period_rolls(reading->period))
 		reading->window = lb_window(reading->period, 0, t, counter->zone);
 	else
 	{
-		if (at == NULL && !TIMESTAMP_NOT_FINITE(reading->newest.as_of))
+		if (PG_ARGISNULL(at_arg) && !TIMESTAMP_NOT_FINITE(reading->newest.as_of))
 			t = reading->newest.as_of;
 		reading->window = lb_rolling_window(reading->period, reading->units,
 											counter->grain, t, counter->zone);
 	}
 	lb_check_within(counter, reading->window);
+	lb_within_begin(&reading->within, counter, reading->window);
 }
 
 /* (counter, member or members, period, at) */
@@ -99,8 +102,6 @@ static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
 	char	   *name;
-	TimestampTz at = 0;
-	bool		given;
 
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -112,10 +113,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
 	reading->newest = lb_newest_round();
-	given = reading->period != LB_PERIOD_ALL && !PG_ARGISNULL(3);
-	if (given)
-		at = lb_instant_arg(fcinfo, 3, reading->now);
-	find_window(reading, given ? &at : NULL);
+	find_window(reading, fcinfo, 3);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
 }
@@ -123,6 +121,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 static void
 end_values(ValueReading *reading)
 {
+	lb_within_end(&reading->within);
 	lb_spi_finish();
 	lb_gate_leave(&reading->gate);
 }
@@ -168,7 +167,7 @@ put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 }
 
 static void
-value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
+value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 		  bool *nulls)
 {
 	Sums		sums = {.op = reading->counter.op};
@@ -176,7 +175,7 @@ value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
 	/* nothing is late for a window that rolls */
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
-	lb_within(&reading->counter, reading->window, true, member, add_bucket, &sums);
+	lb_within(&reading->within, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);

@@ -141,11 +141,18 @@ lb_key_time(ScanKey key, AttrNumber column, TimestampTz value)
 				TimestampTzGetDatum(value));
 }
 
-/* That time and later ones. */
+/* Times of a stretch: from one on, and before another. */
 void
-lb_key_time_from(ScanKey key, AttrNumber column, TimestampTz value)
+lb_key_from(ScanKey key, AttrNumber column, TimestampTz value)
 {
 	ScanKeyInit(key, column, BTGreaterEqualStrategyNumber, F_TIMESTAMPTZ_GE,
+				TimestampTzGetDatum(value));
+}
+
+void
+lb_key_before(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTLessStrategyNumber, F_TIMESTAMPTZ_LT,
 				TimestampTzGetDatum(value));
 }
 

@@ -17,7 +17,7 @@ SELECT round(random()::numeric, 9) AS seed \gset
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET jit = off;
-SELECT plan(11);
+SELECT plan(12);
 SELECT setseed(:seed) \g /dev/null
 CREATE TABLE seed AS SELECT :'seed' AS seed;
 CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
@@ -241,6 +241,11 @@ WHERE m.value IS NOT NULL AND NOT EXISTS (SELECT FROM lb.standing AS s WHERE (s.
 SELECT is(min(format('%s: %s', board, v)), NULL, seeded('rolling boards cover what plain SQL says, are live and never settle'))
 FROM (SELECT max(as_of) AS as_of FROM plan) AS p, board AS b, LATERAL lb_version(b.board) AS v, LATERAL covers(b.zone, b.period, p.as_of) AS c
 WHERE rolls AND (v.opens, v.closes, v.settles, v.state, v.as_of) IS DISTINCT FROM (c.opens, c.closes, 'infinity', 'live', p.as_of);
+
+-- A window has settled when nothing that comes can be in time for it, by the board's own lateness.
+SELECT is(min(format('%s at %s: %s', (l.b).board, l.opens, state)), NULL, seeded('states go by the board''s own lateness'))
+FROM (SELECT * FROM plan ORDER BY round DESC LIMIT 1) AS p, (SELECT floor FROM lb.round ORDER BY number DESC LIMIT 1) AS f, looked_at(p, true) AS l, LATERAL lb_version((l.b).board, at => CASE WHEN isfinite(l.opens) THEN l.opens ELSE p.as_of END) AS v
+WHERE NOT (l.b).rolls AND state <> CASE WHEN NOT isfinite(l.closes) THEN 'live' WHEN floor - (l.b).late_after > l.closes THEN 'settled' ELSE 'provisional' END;
 
 -- The same boards once more, built from buckets.
 SELECT lb_drop_board(board) FROM board \g /dev/null

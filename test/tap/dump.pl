@@ -54,6 +54,9 @@ $a->safe_psql('game', q{
 		ARRAY(SELECT timestamptz '2020-02-29 12:00Z' + i * interval '1 day' FROM generate_series(1, 500) i));
 	SELECT lb_refresh();
 });
+# Boards that settle on their own, over what was counted.
+$a->safe_psql('game', q{SELECT lb_create_board('own', 'points', 'day', lateness => '2 hours'),
+	lb_create_board('later', 'points', 'week', starts => '1 day 6 hours', lateness => '6 hours'), lb_create_board('rolling', 'points', 'last 400 days')});
 cmp_ok($a->safe_psql('game', 'SELECT count(*) FROM lb.event'), '>=', $events, 'enough of them');
 cmp_ok($a->safe_psql('game', 'SELECT count(*) FROM lb.event_default'), '>=', $events / 5, 'many in the default partition');
 no_violations($a, 'game', 'the original is right', 11);
@@ -64,7 +67,8 @@ my @kept = (
 	'SELECT * FROM lb.tenant ORDER BY 1',
 	'SELECT * FROM lb.counter ORDER BY 1',
 	'SELECT * FROM lb.counter_version ORDER BY 1, 2',
-	'SELECT * FROM lb.board ORDER BY 1');
+	'SELECT * FROM lb.board ORDER BY 1',
+	'SELECT * FROM lb.late_class ORDER BY 1, 2');
 my @answers = (
 	q{SELECT b.board, w.opens, t.member, t.rank, t.kind, t.rank_low, t.rank_high, t.place, t.value, t.reached_at, t.population
 		FROM lb_boards() b JOIN lb.ranking w USING (board_id), LATERAL lb_top(b.tenant || '/' || b.board, 100,
