@@ -18,8 +18,9 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/standing.h"
 #include "projection/version.h"
-#include "read/answer.h"
+#include "read/overlay.h"
 #include "table/epoch.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
@@ -390,6 +391,7 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
 				 errhint("lb_scopes() lists the scopes of a board.")));
+	reading->scope = scope;
 	find_version(reading, scope);
 	if (lb_period_rolls(reading->board.period))
 	{
@@ -401,11 +403,14 @@ lb_reading_scope(LbReading *reading, LbText scope)
 	lb_pages_leaf(&reading->pages, reading->root, reading->leaf);
 }
 
-/* Has the answer something that whoever asks does not know? */
+/*
+ * Has the answer something that whoever asks does not know?  Uncounted events
+ * of the viewer are that too, until they are in a version.
+ */
 bool
 lb_reading_is_news(LbReading *reading)
 {
-	return reading->version > reading->newer_than;
+	return reading->version > reading->newer_than || lb_overlay(reading) != NULL;
 }
 
 /*
@@ -424,6 +429,24 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 		return true;
 	lb_reading_end(reading);
 	return false;
+}
+
+/* Make reading->standing ready. */
+void
+lb_reading_probe(LbReading *reading)
+{
+	if (!reading->probing)
+		lb_standing_begin(&reading->standing, reading->board.counter_id);
+	reading->probing = true;
+}
+
+/* The whole board's ranking of the window, also where the scope has none yet. */
+int64
+lb_reading_whole(LbReading *reading)
+{
+	if (reading->ranking_id == 0 && reading->scope.len > 0)
+		return find_ranking(reading, (LbText) {"", 0});
+	return reading->whole_id;
 }
 
 void
