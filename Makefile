@@ -90,6 +90,8 @@ OBJS = \
 	src/read/check.o \
 	src/read/answer.o \
 	src/read/order.o \
+	src/read/tail.o \
+	src/read/overlay.o \
 	src/read/rank.o \
 	src/read/list.o \
 	src/read/scopes.o \

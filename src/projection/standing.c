@@ -22,22 +22,12 @@
 #include "projection/accum_row.h"
 #include "projection/moved.h"
 #include "projection/round.h"
-
-/* The columns of lb.standing. */
-enum
-{
-	COUNTER_ID = 1, RANKING_ID, VALUE, REACHED_AT, LAST_ID, MOVED, MEMBER, WIDE
-};
+#include "projection/standing.h"
 
 /* Both keys begin so; that of lb.moved goes on with the version. */
 enum
 {
 	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_MEMBER, KEY_VERSION
-};
-
-static const LbAccumColumns accum_columns = {
-	.n = 0, .value = VALUE, .wide = WIDE, .moved = MOVED,
-	.reached_at = REACHED_AT, .last_id = LAST_ID
 };
 
 /* The tables that a flush of moves reads and writes. */
@@ -78,7 +68,7 @@ merge_stored(Tables *tables, LbMove *move, Datum member)
 	if (!move->stored)
 		return;
 	move->tid = slot->tts_tid;
-	lb_accum_from_slot(&move->old, &accum_columns, slot);
+	lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
 	if (!move->absolute)
 		lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
 }
@@ -94,10 +84,10 @@ write_standing(Tables *tables, const LbMove *move, Datum member)
 		return;
 	}
 	lb_row_clear(&row);
-	lb_row_set(&row, COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
-	lb_row_set(&row, RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
-	lb_row_set(&row, MEMBER, member);
-	lb_accum_to_row(&move->accum, &accum_columns, &row);
+	lb_row_set(&row, LB_STANDING_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, LB_STANDING_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, LB_STANDING_MEMBER, member);
+	lb_accum_to_row(&move->accum, &lb_standing_columns, &row);
 	if (move->stored)
 		lb_rows_update(tables->standing_rows, &move->tid, &row);
 	else

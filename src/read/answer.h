@@ -20,6 +20,17 @@
 #include "projection/window.h"
 #include "ranktree/pages.h"
 
+/* An entry that an order is to be read without. */
+typedef struct LbHidden
+{
+	bool		found;
+	int64		rank_key;
+	int64		position;		/* counted from zero */
+	bool		alone;			/* nobody else has that rank_key */
+} LbHidden;
+
+struct LbOverlay;
+
 /*
  * What every answer of one call shares: the ranking at the version that the
  * call's snapshot sees.
@@ -28,6 +39,7 @@ typedef struct LbReading
 {
 	const char *name;			/* of the board, as it was given */
 	LbBoard		board;
+	LbText		scope;
 	TimestampTz at;				/* which window */
 	LbText		viewer;			/* who asks; empty if nobody says */
 	int64		pin;			/* the version asked for; zero: the newest */
@@ -51,6 +63,10 @@ typedef struct LbReading
 	LbProbe		standing;
 	bool		probing_moved;
 	LbProbe		moved;
+
+	bool		overlay_known;
+	struct LbOverlay *overlay;	/* overlay.c; may be NULL when known, too */
+	const LbHidden *hidden;		/* not in the order, if not NULL */
 } LbReading;
 
 /* A member's entry in board order. */
@@ -96,6 +112,8 @@ extern void lb_reading_round(LbReading *reading);
 extern void lb_reading_scope(LbReading *reading, LbText scope);
 extern bool lb_reading_is_news(LbReading *reading);
 extern void lb_reading_end(LbReading *reading);
+extern void lb_reading_probe(LbReading *reading);
+extern int64 lb_reading_whole(LbReading *reading);
 extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
 extern const char *lb_reading_state(const LbReading *reading);
 
@@ -130,6 +148,12 @@ extern int	lb_order_page(LbReading *reading, int64 first, int n,
 						  LbEntry *entries, LbPlace *places);
 extern int	lb_order_around(LbReading *reading, const LbEntry *entry, int n,
 							LbEntry *entries, LbPlace *places);
+extern int	lb_order_stretch(LbReading *reading, int64 position, int n,
+							 LbEntry *entries, LbPlace *places);
+extern void lb_order_locate(LbReading *reading, const LbEntry *entry,
+							LbHidden *found);
+extern LbPlace lb_order_place_new(LbReading *reading, const LbEntry *entry,
+								  int64 *ahead);
 extern int64 lb_order_better(LbReading *reading, int64 value);
 extern int	lb_order_compare(const LbReading *reading, const LbEntry *a,
 							 const LbEntry *b);

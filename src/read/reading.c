@@ -18,8 +18,9 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/standing.h"
 #include "projection/version.h"
-#include "read/answer.h"
+#include "read/overlay.h"
 #include "read/pin.h"
 #include "table/epoch.h"
 
@@ -445,6 +446,8 @@ lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 void
 lb_reading_scope(LbReading *reading, LbText scope)
 {
+	bool		known_all;
+
 	if (scope.len > 0 && !reading->board.scoped)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -455,25 +458,31 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
 				 errhint("lb_scopes() lists the scopes of a board.")));
+	reading->scope = scope;
 	find_version(reading, scope);
+	/* who knows the version, and sees what all see, is told so by that alone */
+	known_all = reading->version <= reading->newer_than && reading->viewer.len == 0;
+	if (!known_all)
+		lb_reading_round(reading);
 	if (lb_period_rolls(reading->board.period) &&
-		(reading->at != reading->now || lb_reading_is_news(reading)))
+		(!known_all || reading->at != reading->now))
 	{
 		lb_reading_round(reading);
 		find_covered(reading, scope);
 		check_covered(reading);
 	}
-	if (lb_reading_is_news(reading))
-		lb_reading_round(reading);
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
 }
 
-/* Has the answer something that whoever asks does not know? */
+/*
+ * Has the answer something that whoever asks does not know?  Uncounted events
+ * of the viewer are that too, until they are in a version.
+ */
 bool
 lb_reading_is_news(LbReading *reading)
 {
-	return reading->version > reading->newer_than;
+	return reading->version > reading->newer_than || lb_overlay(reading) != NULL;
 }
 
 /*
@@ -492,6 +501,24 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 		return true;
 	lb_reading_end(reading);
 	return false;
+}
+
+/* Make reading->standing ready. */
+void
+lb_reading_probe(LbReading *reading)
+{
+	if (!reading->probing)
+		lb_standing_begin(&reading->standing, reading->board.counter_id);
+	reading->probing = true;
+}
+
+/* The whole board's ranking of the window, also where the scope has none yet. */
+int64
+lb_reading_whole(LbReading *reading)
+{
+	if (reading->ranking_id == 0 && reading->scope.len > 0)
+		return find_ranking(reading, (LbText) {"", 0});
+	return reading->whole_id;
 }
 
 void

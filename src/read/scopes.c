@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "read/answer.h"
+#include "read/overlay.h"
 
 PG_FUNCTION_INFO_V1(lb_top_scopes);
 
@@ -29,7 +29,7 @@ put_scope(FunctionCallInfo fcinfo, LbReading *reading, LbText scope, int n)
 
 		values[0] = PointerGetDatum(cstring_to_text_with_len(scope.data, scope.len));
 		nulls[0] = false;
-		lb_answer_ranked(reading, &entries[i], &places[i], values + 1, nulls + 1);
+		lb_answer_entry(reading, &entries[i], &places[i], values + 1, nulls + 1);
 		lb_put_row(fcinfo, values, nulls);
 	}
 }
