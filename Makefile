@@ -74,6 +74,7 @@ OBJS = \
 	src/projection/scopes.o \
 	src/projection/scope_news.o \
 	src/projection/standing_find.o \
+	src/projection/moved_find.o \
 	src/projection/standing.o \
 	src/projection/slide.o \
 	src/projection/watermark.o \
@@ -85,6 +86,7 @@ OBJS = \
 	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
+	src/read/pin.o \
 	src/read/check.o \
 	src/read/answer.o \
 	src/read/order.o \

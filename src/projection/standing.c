@@ -20,15 +20,9 @@
 #include "utils/snapmgr.h"
 
 #include "projection/accum_row.h"
+#include "projection/moved.h"
 #include "projection/round.h"
 #include "projection/standing.h"
-
-/* The columns of lb.moved. */
-enum
-{
-	MOVED_COUNTER_ID = 1, MOVED_RANKING_ID, MOVED_VERSION, MOVED_VALUE,
-	MOVED_REACHED_AT, MOVED_MEMBER
-};
 
 /* Both keys begin so; that of lb.moved goes on with the version. */
 enum
@@ -121,14 +115,14 @@ write_moved(Tables *tables, const LbRound *round, const LbMove *move, Datum memb
 		(round->flushes > 0 && is_noted(tables, move, member, round->number)))
 		return;
 	lb_row_clear(&row);
-	lb_row_set(&row, MOVED_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
-	lb_row_set(&row, MOVED_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
-	lb_row_set(&row, MOVED_VERSION, Int64GetDatum(round->number));
-	lb_row_set(&row, MOVED_MEMBER, member);
+	lb_row_set(&row, LB_MOVED_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, LB_MOVED_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, LB_MOVED_VERSION, Int64GetDatum(round->number));
+	lb_row_set(&row, LB_MOVED_MEMBER, member);
 	if (move->stored && lb_accum_fits(&move->old))
 	{
-		lb_row_set(&row, MOVED_VALUE, Int64GetDatum((int64) move->old.value));
-		lb_row_set(&row, MOVED_REACHED_AT, TimestampTzGetDatum(move->old.reached_at));
+		lb_row_set(&row, LB_MOVED_VALUE, Int64GetDatum((int64) move->old.value));
+		lb_row_set(&row, LB_MOVED_REACHED_AT, TimestampTzGetDatum(move->old.reached_at));
 	}
 	lb_rows_insert(tables->moved_rows, &row);
 }
@@ -165,7 +159,7 @@ open_tables(Tables *tables)
 	tables->standing_rows = lb_rows_begin(LB_TABLE_STANDING, 0);
 	tables->moved_rows = lb_rows_begin(LB_TABLE_MOVED, 0);
 	lb_probe_begin(&tables->standing, LB_TABLE_STANDING, 0, 3);
-	lb_probe_begin(&tables->moved, LB_TABLE_MOVED, 0, 4);
+	lb_moved_begin(&tables->moved, 0);
 }
 
 static void

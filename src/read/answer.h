@@ -37,13 +37,16 @@ struct LbOverlay;
  */
 typedef struct LbReading
 {
+	const char *name;			/* of the board, as it was given */
 	LbBoard		board;
 	LbText		scope;
 	TimestampTz at;				/* which window */
 	LbText		viewer;			/* who asks; empty if nobody says */
 	int64		pin;			/* the version asked for; zero: the newest */
+	int64		told_at;		/* the last one that is the same */
 	int64		newer_than;		/* the lowest bigint: whatever there is */
 	LbWindow	window;
+	bool		round_known;
 	int64		newest;			/* the newest round's number */
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
 	int64		whole_id;		/* of a scope's ranking, that of the whole board */
@@ -53,12 +56,14 @@ typedef struct LbReading
 	int64		population;
 	int64		version;
 	TimestampTz now;
-	TimestampTz as_of;			/* DT_NOBEGIN before the first round */
-	TimestampTz floor;
+	TimestampTz as_of;			/* of the newest round, or the one asked for; */
+	TimestampTz floor;			/* DT_NOBEGIN before the first */
 	const LbHistogram *histogram;	/* of a bounded board */
 	LbPages		pages;
 	bool		probing;
 	LbProbe		standing;
+	bool		probing_moved;
+	LbProbe		moved;
 
 	bool		overlay_known;
 	struct LbOverlay *overlay;	/* overlay.c; may be NULL when known, too */
@@ -99,10 +104,12 @@ typedef struct LbNewest
 } LbNewest;
 
 extern LbNewest lb_newest_round(void);
+extern LbNewest lb_newest_round_up_to(int64 number);
 extern bool lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
 							 int board_arg, int scope_arg, int at_arg);
 extern void lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo,
 							int board_arg, int at_arg);
+extern void lb_reading_round(LbReading *reading);
 extern void lb_reading_scope(LbReading *reading, LbText scope);
 extern bool lb_reading_is_news(LbReading *reading);
 extern void lb_reading_end(LbReading *reading);

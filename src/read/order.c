@@ -19,6 +19,7 @@
 
 #include "projection/standing.h"
 #include "read/answer.h"
+#include "read/pin.h"
 
 static int64
 rank_key(const LbReading *reading, int64 value)
@@ -65,6 +66,17 @@ is_in_scope(LbReading *reading, const LbEntry *entry)
 	return find_place(reading, entry).found;
 }
 
+static bool
+find_standing(LbReading *reading, LbText member, LbStanding *standing)
+{
+	Datum		name = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
+
+	if (reading->pin != 0)
+		return lb_pin_standing(reading, name, standing);
+	return lb_standing_find(&reading->standing, reading->board.counter_id,
+							reading->whole_id, name, standing);
+}
+
 /*
  * The member's entry; false if the member is not on the board.  In a scope
  * members have what they have on the whole board.
@@ -77,10 +89,7 @@ lb_order_find(LbReading *reading, LbText member, LbEntry *entry)
 	if (reading->ranking_id == 0 || member.len < 1 || member.len > LB_TEXT_MAX)
 		return false;
 	lb_reading_probe(reading);
-	if (!lb_standing_find(&reading->standing, reading->board.counter_id,
-						  reading->whole_id,
-						  PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
-						  &standing))
+	if (!find_standing(reading, member, &standing))
 		return false;
 	entry->member = member;
 	entry->value = standing.value;

@@ -21,6 +21,7 @@
 #include "projection/standing.h"
 #include "projection/version.h"
 #include "read/overlay.h"
+#include "read/pin.h"
 #include "table/epoch.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
@@ -36,8 +37,28 @@ enum
 /* The key of lb.version. */
 enum
 {
-	KEY_COUNTER_ID = 1, KEY_RANKING_ID
+	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_VERSION
 };
+
+/* The last round of those keys of lb.round. */
+static LbNewest
+last_round(ScanKey keys, int nkeys)
+{
+	LbNewest	last = {0, DT_NOBEGIN, DT_NOBEGIN};
+	LbProbe		probe;
+	TupleTableSlot *slot;
+
+	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, nkeys);
+	slot = lb_probe(&probe, keys, BackwardScanDirection);
+	if (slot != NULL)
+	{
+		last.number = lb_slot_int64(slot, ROUND_NUMBER);
+		last.as_of = lb_slot_int64(slot, ROUND_AS_OF);
+		last.floor = lb_slot_int64(slot, ROUND_FLOOR);
+	}
+	lb_probe_end(&probe);
+	return last;
+}
 
 /* Where the newest round came to. */
 LbNewest
@@ -46,24 +67,42 @@ lb_newest_round(void)
 	static LbNewest known;
 	static uint64 known_at;
 	uint64		epoch = lb_snapshot_epoch();
-	LbNewest	newest = {0, DT_NOBEGIN, DT_NOBEGIN};
-	LbProbe		probe;
-	TupleTableSlot *slot;
 
 	if (epoch != 0 && epoch == known_at)
 		return known;
-	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, 0);
-	slot = lb_probe(&probe, NULL, BackwardScanDirection);
-	if (slot != NULL)
-	{
-		newest.number = lb_slot_int64(slot, ROUND_NUMBER);
-		newest.as_of = lb_slot_int64(slot, ROUND_AS_OF);
-		newest.floor = lb_slot_int64(slot, ROUND_FLOOR);
-	}
-	lb_probe_end(&probe);
-	known = newest;
+	known = last_round(NULL, 0);
 	known_at = epoch;
-	return newest;
+	return known;
+}
+
+/* And one of at most that number. */
+LbNewest
+lb_newest_round_up_to(int64 number)
+{
+	ScanKeyData key;
+
+	lb_key_int64_up_to(&key, ROUND_NUMBER, number);
+	return last_round(&key, 1);
+}
+
+/*
+ * What rounds have come to.  An answer that nothing newer is there needs it
+ * not, so it is read when it is first asked for.
+ */
+void
+lb_reading_round(LbReading *reading)
+{
+	LbNewest	newest;
+
+	if (reading->round_known)
+		return;
+	newest = lb_newest_round();
+	reading->newest = newest.number;
+	reading->as_of = newest.as_of;
+	reading->floor = newest.floor;
+	if (reading->pin != 0)
+		lb_pin_round(reading);
+	reading->round_known = true;
 }
 
 /*
@@ -71,7 +110,7 @@ lb_newest_round(void)
  * round after its beginning, before which it could not be seen to be empty.
  */
 static int64
-version_of_nothing(TimestampTz opens, int64 newest)
+first_round_since(TimestampTz opens, int64 newest)
 {
 	static LbPlan plan = {
 		"SELECT r.number FROM lb.round r WHERE r.as_of OPERATOR(pg_catalog.>=) $1 "
@@ -126,7 +165,7 @@ recall_version(LbReading *reading, uint64 epoch)
 static void
 keep_version(const LbReading *reading, uint64 epoch)
 {
-	if (reading->histogram == NULL && reading->leaf == NULL)
+	if (epoch != 0 && reading->histogram == NULL && reading->leaf == NULL)
 		known[reading->ranking_id % KNOWN] = (Known) {
 			.epoch = epoch,
 			.counter_id = reading->board.counter_id,
@@ -137,25 +176,32 @@ keep_version(const LbReading *reading, uint64 epoch)
 		};
 }
 
-/* Read the newest version of reading->ranking_id; false if it has none. */
+/*
+ * Read the version of reading->ranking_id that is asked for: the newest, or the
+ * newest up to a round.  False if it has none.
+ */
 static bool
 read_version(LbReading *reading)
 {
 	LbProbe		probe;
-	ScanKeyData keys[2];
+	ScanKeyData keys[3];
 	TupleTableSlot *slot;
 	Datum		histogram;
 	Datum		leaf;
 	bool		isnull;
-	uint64		epoch = lb_snapshot_epoch();
+	bool		pinned = reading->pin != 0;
+	bool		found;
+	uint64		epoch = pinned ? 0 : lb_snapshot_epoch();
 
 	if (recall_version(reading, epoch))
 		return true;
 	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
 	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
-	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
+	lb_key_int64_up_to(&keys[2], KEY_VERSION, reading->pin);
+	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, pinned ? 3 : 2);
 	slot = lb_probe(&probe, keys, BackwardScanDirection);
-	if (slot != NULL)
+	found = slot != NULL;
+	if (found)
 	{
 		Datum		xmin = slot_getsysattr(slot, MinTransactionIdAttributeNumber,
 										   &isnull);
@@ -174,7 +220,9 @@ read_version(LbReading *reading)
 		keep_version(reading, epoch);
 	}
 	lb_probe_end(&probe);
-	return slot != NULL;
+	if (pinned)
+		lb_pin_check(reading, found);
+	return found;
 }
 
 /* The rankings last read, so that they need not be looked up. */
@@ -248,6 +296,19 @@ find_ranking(const LbReading *reading, LbText scope)
 	return id;
 }
 
+/* What was not there at the version asked for has none that is newer. */
+static int64
+version_of_nothing(LbReading *reading)
+{
+	int64		version;
+
+	if (reading->window.opens > reading->now)
+		return 0;
+	lb_reading_round(reading);
+	version = first_round_since(reading->window.opens, reading->newest);
+	return reading->pin != 0 ? Min(version, reading->pin) : version;
+}
+
 static void
 look_up(LbReading *reading, LbText scope)
 {
@@ -258,8 +319,7 @@ look_up(LbReading *reading, LbText scope)
 	if (reading->ranking_id != 0 && read_version(reading))
 		return;
 	reading->ranking_id = 0;
-	if (reading->window.opens <= reading->now)
-		reading->version = version_of_nothing(reading->window.opens, reading->newest);
+	reading->version = version_of_nothing(reading);
 }
 
 /*
@@ -352,6 +412,19 @@ take_wishes(LbReading *reading, FunctionCallInfo fcinfo, int viewer_arg)
 }
 
 /*
+ * Whoever asks for no instant means now; and who asks for a version, when that
+ * was made, so that what is read with it page by page stays one window.
+ */
+static TimestampTz
+usual_instant(LbReading *reading)
+{
+	if (reading->pin == 0)
+		return reading->now;
+	lb_reading_round(reading);
+	return TIMESTAMP_NOT_FINITE(reading->as_of) ? reading->now : reading->as_of;
+}
+
+/*
  * The board and the instant; without an argument for it, now.  The caller has
  * checked its own arguments.
  */
@@ -359,28 +432,26 @@ void
 lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				int at_arg)
 {
-	LbNewest	newest;
-
 	lb_check_not_null(fcinfo, board_arg, "board");
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
-	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
-	/* a board of one window has no use for it, whatever it is */
-	reading->at = at_arg < 0 || reading->board.period == LB_PERIOD_ALL ?
-		reading->now : lb_instant_arg(fcinfo, at_arg, reading->now);
+	reading->name = text_to_cstring(PG_GETARG_TEXT_PP(board_arg));
+	reading->board = *lb_cached_board(reading->name);
 	reading->newer_than = PG_INT64_MIN;
 	if (at_arg >= 0 && PG_NARGS() > at_arg + 1)
 		take_wishes(reading, fcinfo, at_arg + 1);
-	newest = lb_newest_round();
-	reading->newest = newest.number;
-	reading->as_of = newest.as_of;
-	reading->floor = newest.floor;
+	reading->at = usual_instant(reading);
+	/* a board of one window has no use for it, whatever it is */
+	if (at_arg >= 0 && reading->board.period != LB_PERIOD_ALL)
+		reading->at = lb_instant_arg(fcinfo, at_arg, reading->at);
 }
 
 /* Read what the answers of a scope share; the empty one is the whole board. */
 void
 lb_reading_scope(LbReading *reading, LbText scope)
 {
+	bool		known_all;
+
 	if (scope.len > 0 && !reading->board.scoped)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -393,8 +464,14 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				 errhint("lb_scopes() lists the scopes of a board.")));
 	reading->scope = scope;
 	find_version(reading, scope);
-	if (lb_period_rolls(reading->board.period))
+	/* who knows the version, and sees what all see, is told so by that alone */
+	known_all = reading->version <= reading->newer_than && reading->viewer.len == 0;
+	if (!known_all)
+		lb_reading_round(reading);
+	if (lb_period_rolls(reading->board.period) &&
+		(!known_all || reading->at != reading->now))
 	{
+		lb_reading_round(reading);
 		find_covered(reading, scope);
 		check_covered(reading);
 	}
@@ -454,6 +531,8 @@ lb_reading_end(LbReading *reading)
 {
 	if (reading->probing)
 		lb_probe_end(&reading->standing);
+	if (reading->probing_moved)
+		lb_probe_end(&reading->moved);
 	lb_pages_end(&reading->pages);
 }
 
@@ -467,12 +546,15 @@ lb_reading_stale(const LbReading *reading, int64 freshness)
 
 /*
  * A window is settled when everything that may still be counted was ingested
- * after its lateness ended, which makes it late for this window.
+ * after its lateness ended, which makes it late for this window.  At a version
+ * it was what it was for that round.
  */
 const char *
 lb_reading_state(const LbReading *reading)
 {
-	if (reading->now < reading->window.closes ||
+	TimestampTz seen = reading->pin != 0 ? reading->as_of : reading->now;
+
+	if (seen < reading->window.closes ||
 		lb_period_rolls(reading->board.period))
 		return "live";
 	if (!TIMESTAMP_NOT_FINITE(reading->floor) &&
