@@ -44,7 +44,7 @@ held_name() { [ "$1" = held ] && echo 'a transaction held open' || echo 'none'; 
 held_began=$(date +%s.%N)
 for look in $(seq 0 $held_looks); do
 	sleep "$(awk -v a="$held_began" -v b="$(date +%s.%N)" -v s="$held_step" -v i="$look" \
-		'BEGIN { w = a + i * s - b; printf "%.2f", w > 0 ? w : 0 }')"
+		'BEGIN { w = a + i * s - b; printf "%.2f", (w > 0 ? w : 0) }')"
 	x=$(awk -v s="$held_step" -v i="$look" 'BEGIN { print s * i }')
 	for database in held free; do
 		query $database -c VACUUM

@@ -101,7 +101,7 @@ SKIP:
 	$browser->go("$base/");
 	ok($browser->wait_for("document.querySelectorAll('#rows li').length == 15"), 'the page shows the board');
 	ok($browser->wait_for("document.getElementById('light').className == 'live'"), 'and is live');
-	is($browser->script("return document.querySelector('#rows .value').textContent"), '9,007,199,254,740,992', 'exact there too');
+	is($browser->script("return document.querySelector('#rows .value').textContent"), '9,007,199,254,740,993', 'exact there too');
 
 	$node->safe_psql('postgres', q{SELECT lb_submit('points', 'player 30', 1000, 'up'); SELECT lb_refresh()});
 	ok($browser->wait_for("document.querySelector('#rows .member').textContent == 'player 30'"), 'a round moves it by itself');
