@@ -17,52 +17,34 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "projection/accum_row.h"
+#include "projection/bucket.h"
 #include "projection/round.h"
-
-/* The columns of lb.bucket, and of its key. */
-enum
-{
-	COUNTER_ID = 1, VERSION, SPAN, MOVED, LATE, OPENS, CLOSES, N, VALUE,
-	REACHED_AT, LAST_ID, MEMBER, WIDE
-};
-
-enum
-{
-	KEY_COUNTER_ID = 1, KEY_VERSION, KEY_MEMBER, KEY_SPAN, KEY_OPENS, KEY_LATE,
-	KEYS = KEY_LATE
-};
-
-static const LbAccumColumns accum_columns = {
-	.n = N, .value = VALUE, .wide = WIDE, .moved = MOVED,
-	.reached_at = REACHED_AT, .last_id = LAST_ID
-};
 
 static void
 set_row(LbRow *row, const LbGroup *group, Datum member)
 {
 	lb_row_clear(row);
-	lb_row_set(row, COUNTER_ID, Int64GetDatum(group->counted->counter.counter_id));
-	lb_row_set(row, VERSION, Int16GetDatum(group->counted->counter.version));
-	lb_row_set(row, SPAN, CharGetDatum(group->span));
-	lb_row_set(row, LATE, Int32GetDatum(group->late));
-	lb_row_set(row, OPENS, TimestampTzGetDatum(group->bucket.opens));
-	lb_row_set(row, CLOSES, TimestampTzGetDatum(group->bucket.closes));
-	lb_row_set(row, MEMBER, member);
-	lb_accum_to_row(&group->accum, &accum_columns, row);
+	lb_row_set(row, LB_BUCKET_COUNTER_ID, Int64GetDatum(group->counted->counter.counter_id));
+	lb_row_set(row, LB_BUCKET_VERSION, Int16GetDatum(group->counted->counter.version));
+	lb_row_set(row, LB_BUCKET_SPAN, CharGetDatum(group->span));
+	lb_row_set(row, LB_BUCKET_LATE, Int32GetDatum(group->late));
+	lb_row_set(row, LB_BUCKET_OPENS, TimestampTzGetDatum(group->bucket.opens));
+	lb_row_set(row, LB_BUCKET_CLOSES, TimestampTzGetDatum(group->bucket.closes));
+	lb_row_set(row, LB_BUCKET_MEMBER, member);
+	lb_accum_to_row(&group->accum, &lb_bucket_accum, row);
 }
 
 static TupleTableSlot *
 find_row(LbProbe *probe, const LbGroup *group, Datum member)
 {
-	ScanKeyData keys[KEYS];
+	ScanKeyData keys[LB_BUCKET_KEYS];
 
-	lb_key_int64(&keys[0], KEY_COUNTER_ID, group->counted->counter.counter_id);
-	lb_key_int16(&keys[1], KEY_VERSION, group->counted->counter.version);
-	lb_key_text(&keys[2], KEY_MEMBER, member);
-	lb_key_char(&keys[3], KEY_SPAN, group->span);
-	lb_key_time(&keys[4], KEY_OPENS, group->bucket.opens);
-	lb_key_int32(&keys[5], KEY_LATE, group->late);
+	lb_key_int64(&keys[0], LB_BUCKET_KEY_COUNTER_ID, group->counted->counter.counter_id);
+	lb_key_int16(&keys[1], LB_BUCKET_KEY_VERSION, group->counted->counter.version);
+	lb_key_text(&keys[2], LB_BUCKET_KEY_MEMBER, member);
+	lb_key_char(&keys[3], LB_BUCKET_KEY_SPAN, group->span);
+	lb_key_time(&keys[4], LB_BUCKET_KEY_OPENS, group->bucket.opens);
+	lb_key_int32(&keys[5], LB_BUCKET_KEY_LATE, group->late);
 	return lb_probe(probe, keys, ForwardScanDirection);
 }
 
@@ -78,7 +60,7 @@ store_group(LbProbe *probe, LbRows *rows, LbGroup *group)
 
 	if (slot != NULL)
 	{
-		lb_accum_from_slot(&old, &accum_columns, slot);
+		lb_accum_from_slot(&old, &lb_bucket_accum, slot);
 		lb_accum_merge(group->counted->counter.op, &group->accum, &old);
 		tid = slot->tts_tid;
 	}
@@ -100,7 +82,7 @@ store_groups(LbGroup **groups, int n)
 	LbProbe		probe;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	lb_probe_begin(&probe, LB_TABLE_BUCKET, 0, KEYS);
+	lb_probe_begin(&probe, LB_TABLE_BUCKET, 0, LB_BUCKET_KEYS);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

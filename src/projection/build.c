@@ -125,10 +125,9 @@ lb_build_board(int64 counter_id, int64 board_id)
 	if (building.counted != NULL && building.counted->nboards > 0)
 	{
 		const LbBoard *board = &building.counted->boards[0].board;
-		bool		whole_days = has_whole_days(board);
 
-		building.span = whole_days ? LB_SPAN_DAY : LB_SPAN_GRAIN;
-		lb_within_all(&counter, time_to_build(board, last.as_of), whole_days,
+		building.span = has_whole_days(board) ? LB_SPAN_DAY : LB_SPAN_GRAIN;
+		lb_within_all(&counter, time_to_build(board, last.as_of), building.span,
 					  add_bucket, &building);
 	}
 	lb_round_flush(building.round);

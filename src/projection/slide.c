@@ -29,9 +29,9 @@
 typedef struct Slide
 {
 	LbRound    *round;
-	LbCounted  *counted;
-	LbCountedBoard *board;
-	LbMove	  **moves;			/* the last one is still being read */
+	LbRanking  *ranking;
+	LbWithin	within;			/* what the board covers now */
+	LbMove	  **moves;
 	int			n;
 	MemoryContext context;		/* of the moves */
 } Slide;
@@ -59,13 +59,24 @@ store_read(Slide *slide)
 	slide->n = 0;
 }
 
-static LbMove *
-begin_member(Slide *slide, LbText member)
+static void
+add_bucket(void *context, const LbBucket *bucket)
 {
+	LbMove	   *move = context;
+
+	lb_accum_merge(move->ranking->board->op, &move->accum, &bucket->accum);
+}
+
+/* What the member has in the window now. */
+static void
+read_member(void *context, LbText member)
+{
+	Slide	   *slide = context;
 	MemoryContext old;
 	LbMove	   *move;
 	char	   *name;
 
+	CHECK_FOR_INTERRUPTS();
 	if (slide->n == MEMBERS)
 		store_read(slide);
 	old = MemoryContextSwitchTo(slide->context);
@@ -73,29 +84,13 @@ begin_member(Slide *slide, LbText member)
 	memcpy(name, member.data, member.len);
 	name[member.len] = '\0';
 	move = palloc0(sizeof(LbMove));
-	move->ranking = lb_ranking(slide->round, slide->counted, slide->board,
-							   slide->board->covers.opens);
+	move->ranking = slide->ranking;
 	move->member = (LbText) {name, member.len};
 	move->absolute = true;
-	move->gone = true;
+	lb_within(&slide->within, move->member, add_bucket, move);
+	move->gone = move->accum.n == 0;
 	slide->moves[slide->n++] = move;
 	MemoryContextSwitchTo(old);
-	return move;
-}
-
-/* Buckets come member by member. */
-static void
-add_bucket(void *context, const LbBucket *bucket)
-{
-	Slide	   *slide = context;
-	LbMove	   *move = slide->n > 0 ? slide->moves[slide->n - 1] : NULL;
-
-	if (move == NULL || !lb_text_equal(move->member, bucket->member))
-		move = begin_member(slide, bucket->member);
-	if (bucket->accum.n == 0)
-		return;
-	lb_accum_merge(slide->board->board.op, &move->accum, &bucket->accum);
-	move->gone = false;
 }
 
 /* The parts of two stretches of time that only one of them has. */
@@ -120,21 +115,25 @@ find_board(LbCounted *counted, int64 board_id)
 }
 
 static void
-slide_board(LbRound *round, const LbBoard *board, LbWindow was)
+slide_board(LbRound *round, const LbBoard *defined, LbWindow was)
 {
+	LbCounted  *counted = lb_counted(round, defined->counter_id, defined->version, 0);
+	LbCountedBoard *board = find_board(counted, defined->board_id);
 	LbWindow	first;
 	LbWindow	second;
 	Slide		slide = {.round = round};
 
-	slide.counted = lb_counted(round, board->counter_id, board->version, 0);
-	slide.board = find_board(slide.counted, board->board_id);
+	slide.ranking = lb_ranking(round, counted, board, board->covers.opens);
 	slide.moves = palloc(MEMBERS * sizeof(LbMove *));
 	slide.context = AllocSetContextCreate(CurrentMemoryContext, "leaderboard slide",
 										  ALLOCSET_DEFAULT_SIZES);
-	differences(was, slide.board->covers, &first, &second);
-	lb_within_changed(&slide.counted->counter, slide.board->covers, first, second,
-					  board->period == LB_PERIOD_DAYS, add_bucket, &slide);
+	lb_within_begin(&slide.within, &counted->counter, board->covers);
+	differences(was, board->covers, &first, &second);
+	lb_members_within(&counted->counter, first, second,
+					  defined->period == LB_PERIOD_DAYS ? LB_SPAN_DAY : LB_SPAN_GRAIN,
+					  read_member, &slide);
 	store_read(&slide);
+	lb_within_end(&slide.within);
 	MemoryContextDelete(slide.context);
 	pfree(slide.moves);
 }

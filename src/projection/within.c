@@ -24,170 +24,175 @@
 
 /* These run as the owner under whatever search_path the caller has. */
 #define EQ " OPERATOR(pg_catalog.=) "
-#define FROM_ON " OPERATOR(pg_catalog.>=) "
-#define BEFORE " OPERATOR(pg_catalog.<) "
 
-#define COLUMNS \
-	"b.opens, b.closes, b.late, b.n, b.value, b.wide, b.moved, b.reached_at, b.last_id"
+#define IN_STRETCH(span, opens, closes) \
+	"WHERE b.counter_id" EQ "$1 AND b.span" EQ "'" span "' " \
+	"AND b.opens OPERATOR(pg_catalog.>=) " opens " " \
+	"AND b.opens OPERATOR(pg_catalog.<) " closes " "
 
-#define STRETCH(columns, span, member, opens, closes) \
-	"SELECT " columns " FROM lb.bucket b WHERE b.counter_id" EQ "$1 " \
-	"AND b.version" EQ "$2 AND b.span" EQ "'" span "' " member \
-	"AND b.opens" FROM_ON opens " AND b.opens" BEFORE closes " "
-
-/* The whole days $3 to $4, and the grain between $5 and $6 outside of them. */
-#define WITHIN(columns, member) \
-	STRETCH(columns, "d", member, "$3", "$4") "UNION ALL " \
-	STRETCH(columns, "g", member, "$5", "$3") "UNION ALL " \
-	STRETCH(columns, "g", member, "$4", "$6")
-
-#define WITHIN_ARGS		6
-
-/* Members with a bucket of that span in $7 to $8 or $9 to $10. */
-#define CHANGED(span) \
-	"SELECT m.member, " COLUMNS " FROM (" \
-	STRETCH("b.member", span, "", "$7", "$8") "UNION " \
-	STRETCH("b.member", span, "", "$9", "$10") "ORDER BY 1) m " \
-	"LEFT JOIN LATERAL (" WITHIN(COLUMNS, "AND b.member" EQ "m.member ") ") b ON true " \
-	"ORDER BY m.member"
-
-static void
-set_window(Datum *values, const LbCounter *counter, LbWindow window)
+void
+lb_within_begin(LbWithin *within, const LbCounter *counter, LbWindow window)
 {
-	LbWindow	days = lb_whole_days(window, counter->zone);
-
-	values[0] = Int64GetDatum(counter->counter_id);
-	values[1] = Int16GetDatum(counter->version);
-	values[2] = TimestampTzGetDatum(days.opens);
-	values[3] = TimestampTzGetDatum(days.closes);
-	values[4] = TimestampTzGetDatum(window.opens);
-	values[5] = TimestampTzGetDatum(window.closes);
+	within->counter = counter;
+	within->window = window;
+	within->days = lb_whole_days(window, counter->zone);
+	lb_probe_begin(&within->probe, LB_TABLE_BUCKET, counter->counter_id,
+				   LB_BUCKET_KEYS);
 }
 
-/* A row of member, COLUMNS; one without a bucket is of a member that has none. */
+void
+lb_within_end(LbWithin *within)
+{
+	lb_probe_end(&within->probe);
+}
+
+static void
+read_stretch(LbWithin *within, LbText member, Datum name, char span,
+			 LbWindow stretch, LbBucketFunction function, void *context)
+{
+	ScanKeyData keys[LB_BUCKET_KEYS];
+	TupleTableSlot *slot;
+
+	if (lb_is_empty(stretch))
+		return;
+	lb_key_int64(&keys[0], LB_BUCKET_KEY_COUNTER_ID, within->counter->counter_id);
+	lb_key_int16(&keys[1], LB_BUCKET_KEY_VERSION, within->counter->version);
+	lb_key_text(&keys[2], LB_BUCKET_KEY_MEMBER, name);
+	lb_key_char(&keys[3], LB_BUCKET_KEY_SPAN, span);
+	lb_key_from(&keys[4], LB_BUCKET_KEY_OPENS, stretch.opens);
+	lb_key_before(&keys[5], LB_BUCKET_KEY_OPENS, stretch.closes);
+	for (slot = lb_probe(&within->probe, keys, ForwardScanDirection);
+		 slot != NULL; slot = lb_probe_next(&within->probe, ForwardScanDirection))
+	{
+		LbBucket	bucket = {.member = member};
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		bucket.stretch.opens = lb_slot_int64(slot, LB_BUCKET_OPENS);
+		bucket.stretch.closes = lb_slot_int64(slot, LB_BUCKET_CLOSES);
+		bucket.late = DatumGetInt32(slot_getattr(slot, LB_BUCKET_LATE, &isnull));
+		lb_accum_from_slot(&bucket.accum, &lb_bucket_accum, slot);
+		function(context, &bucket);
+	}
+}
+
+/* The member's buckets in the window. */
+void
+lb_within(LbWithin *within, LbText member, LbBucketFunction function,
+		  void *context)
+{
+	Datum		name = PointerGetDatum(cstring_to_text_with_len(member.data,
+																member.len));
+
+	read_stretch(within, member, name, LB_SPAN_GRAIN,
+				 (LbWindow) {within->window.opens, within->days.opens},
+				 function, context);
+	read_stretch(within, member, name, LB_SPAN_DAY, within->days, function, context);
+	read_stretch(within, member, name, LB_SPAN_GRAIN,
+				 (LbWindow) {within->days.closes, within->window.closes},
+				 function, context);
+	pfree(DatumGetPointer(name));
+}
+
+static LbText
+text_of_row(HeapTuple row, TupleDesc desc)
+{
+	bool		isnull;
+	text	   *name = DatumGetTextPP(SPI_getbinval(row, desc, 1, &isnull));
+
+	return (LbText) {VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)};
+}
+
 static void
 read_bucket(LbBucket *bucket, HeapTuple row, TupleDesc desc)
 {
 	bool		isnull;
-	Datum		member = SPI_getbinval(row, desc, 1, &isnull);
-	text	   *name;
 
-	memset(bucket, 0, sizeof(*bucket));
-	if (!isnull)
-	{
-		name = DatumGetTextPP(member);
-		bucket->member = (LbText) {VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)};
-	}
+	bucket->member = text_of_row(row, desc);
 	bucket->stretch.opens = DatumGetTimestampTz(SPI_getbinval(row, desc, 2, &isnull));
-	if (isnull)
-		return;
 	bucket->stretch.closes = DatumGetTimestampTz(SPI_getbinval(row, desc, 3, &isnull));
 	bucket->late = DatumGetInt32(SPI_getbinval(row, desc, 4, &isnull));
 	lb_read_accum(row, desc, 5, &bucket->accum);
 }
 
-static void
-each_row(SPITupleTable *rows, uint64 n, LbBucketFunction function, void *context)
+/* Fetch the next rows of the portal; false behind the last. */
+static bool
+fetch(Portal portal)
 {
-	for (uint64 i = 0; i < n; i++)
-	{
-		LbBucket	bucket;
-
-		read_bucket(&bucket, rows->vals[i], rows->tupdesc);
-		function(context, &bucket);
-	}
-}
-
-/* Many rows, a piece at a time. */
-static void
-stream(LbPlan *plan, Datum *values, LbBucketFunction function, void *context)
-{
-	Portal		portal = SPI_cursor_open(NULL, lb_plan(plan), values, NULL, true);
-
-	if (portal == NULL)
-		elog(ERROR, "could not open a cursor for \"%s\"", plan->sql);
-	for (;;)
-	{
-		SPITupleTable *fetched;
-		uint64		n;
-
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		fetched = SPI_tuptable;
-		n = SPI_processed;
-		each_row(fetched, n, function, context);
-		SPI_freetuptable(fetched);
-		if (n == 0)
-			break;
-	}
-	SPI_cursor_close(portal);
-}
-
-/* The member's buckets in the window, in any order. */
-void
-lb_within(const LbCounter *counter, LbWindow window, LbText member,
-		  LbBucketFunction function, void *context)
-{
-	static LbPlan plan = {
-		WITHIN("b.member, " COLUMNS, "AND b.member" EQ "$7 "),
-		WITHIN_ARGS + 1, {INT8OID, INT2OID, TIMESTAMPTZOID, TIMESTAMPTZOID,
-		TIMESTAMPTZOID, TIMESTAMPTZOID, TEXTOID}
-	};
-	Datum		values[WITHIN_ARGS + 1];
-	uint64		n;
-
-	set_window(values, counter, window);
-	values[WITHIN_ARGS] = PointerGetDatum(cstring_to_text_with_len(member.data,
-																   member.len));
-	n = lb_run(&plan, values, NULL, true, 0, SPI_OK_SELECT);
-	each_row(SPI_tuptable, n, function, context);
+	CHECK_FOR_INTERRUPTS();
+	SPI_cursor_fetch(portal, true, FETCH_ROWS);
+	if (SPI_processed > 0)
+		return true;
 	SPI_freetuptable(SPI_tuptable);
+	SPI_cursor_close(portal);
+	return false;
 }
 
-/*
- * Everybody's buckets in the window, in any order: days for those who need no
- * less, the grain for others.
- */
+/* Everybody's buckets of that span in the window, in any order. */
 void
-lb_within_all(const LbCounter *counter, LbWindow window, bool whole_days,
+lb_within_all(const LbCounter *counter, LbWindow window, char span,
 			  LbBucketFunction function, void *context)
 {
 #define ALL(span) \
-	{STRETCH("b.member, " COLUMNS, span, "", "$3", "$4"), 4, \
-	{INT8OID, INT2OID, TIMESTAMPTZOID, TIMESTAMPTZOID}}
+	{"SELECT b.member, b.opens, b.closes, b.late, b.n, b.value, b.wide, b.moved, " \
+	"b.reached_at, b.last_id FROM lb.bucket b " IN_STRETCH(span, "$2", "$3") \
+	"AND b.version" EQ "$4", 4, {INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT2OID}}
 	static LbPlan days = ALL("d");
 	static LbPlan grain = ALL("g");
 	Datum		values[4] = {Int64GetDatum(counter->counter_id),
-		Int16GetDatum(counter->version), TimestampTzGetDatum(window.opens),
-	TimestampTzGetDatum(window.closes)};
+		TimestampTzGetDatum(window.opens), TimestampTzGetDatum(window.closes),
+	Int16GetDatum(counter->version)};
+	Portal		portal = SPI_cursor_open(NULL, lb_plan(span == LB_SPAN_DAY ? &days : &grain),
+										 values, NULL, true);
 
-	stream(whole_days ? &days : &grain, values, function, context);
+	while (fetch(portal))
+	{
+		SPITupleTable *rows = SPI_tuptable;
+		uint64		n = SPI_processed;
+
+		for (uint64 i = 0; i < n; i++)
+		{
+			LbBucket	bucket;
+
+			read_bucket(&bucket, rows->vals[i], rows->tupdesc);
+			function(context, &bucket);
+		}
+		SPI_freetuptable(rows);
+	}
 }
 
 /*
- * The buckets in the window of every member who has some in what left the
- * window or entered it, member by member; one row without a bucket for a
- * member who has none in the window any more.
+ * The members with a bucket of that span in one of the two stretches, each
+ * once, in their order.  They are to be found by time, hence by the index
+ * bucket_time; "|| ''" keeps the planner from taking the primary key for the
+ * sake of its order, with which it would read all of the counter's buckets.
  */
 void
-lb_within_changed(const LbCounter *counter, LbWindow window, LbWindow left,
-				  LbWindow entered, bool whole_days, LbBucketFunction function,
-				  void *context)
+lb_members_within(const LbCounter *counter, LbWindow first, LbWindow second,
+				  char span, LbMemberFunction function, void *context)
 {
-#define CHANGED_PLAN(span) \
-	{CHANGED(span), WITHIN_ARGS + 4, \
-	{INT8OID, INT2OID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, \
-	TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID}}
-	static LbPlan days = CHANGED_PLAN("d");
-	static LbPlan grain = CHANGED_PLAN("g");
-	Datum		values[WITHIN_ARGS + 4];
+#define MEMBERS(span) \
+	{"SELECT b.member OPERATOR(pg_catalog.||) '' FROM lb.bucket b " IN_STRETCH(span, "$2", "$3") \
+	"UNION SELECT b.member OPERATOR(pg_catalog.||) '' FROM lb.bucket b " IN_STRETCH(span, "$4", "$5") \
+	"ORDER BY 1", 5, \
+	{INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID, TIMESTAMPTZOID}}
+	static LbPlan days = MEMBERS("d");
+	static LbPlan grain = MEMBERS("g");
+	Datum		values[5] = {Int64GetDatum(counter->counter_id),
+		TimestampTzGetDatum(first.opens), TimestampTzGetDatum(first.closes),
+	TimestampTzGetDatum(second.opens), TimestampTzGetDatum(second.closes)};
+	Portal		portal = SPI_cursor_open(NULL, lb_plan(span == LB_SPAN_DAY ? &days : &grain),
+										 values, NULL, true);
 
-	set_window(values, counter, window);
-	values[6] = TimestampTzGetDatum(left.opens);
-	values[7] = TimestampTzGetDatum(left.closes);
-	values[8] = TimestampTzGetDatum(entered.opens);
-	values[9] = TimestampTzGetDatum(entered.closes);
-	stream(whole_days ? &days : &grain, values, function, context);
+	while (fetch(portal))
+	{
+		SPITupleTable *rows = SPI_tuptable;
+		uint64		n = SPI_processed;
+
+		for (uint64 i = 0; i < n; i++)
+			function(context, text_of_row(rows->vals[i], rows->tupdesc));
+		SPI_freetuptable(rows);
+	}
 }
 
 /* The instant before which the counter's grain rows are gone. */

@@ -40,6 +40,7 @@ typedef struct ValueReading
 	TimestampTz now;
 	LbNewest	newest;
 	LbGate		gate;
+	LbWithin	within;
 } ValueReading;
 
 static int64
@@ -93,6 +94,7 @@ find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
 											counter->grain, t, counter->zone);
 	}
 	lb_check_within(counter, reading->window);
+	lb_within_begin(&reading->within, counter, reading->window);
 }
 
 /* (counter, member or members, period, at) */
@@ -119,6 +121,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 static void
 end_values(ValueReading *reading)
 {
+	lb_within_end(&reading->within);
 	lb_spi_finish();
 	lb_gate_leave(&reading->gate);
 }
@@ -164,7 +167,7 @@ put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 }
 
 static void
-value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
+value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 		  bool *nulls)
 {
 	Sums		sums = {.op = reading->counter.op};
@@ -172,7 +175,7 @@ value_row(const ValueReading *reading, LbText member, bool alone, Datum *values,
 	/* nothing is late for a window that rolls */
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
-	lb_within(&reading->counter, reading->window, member, add_bucket, &sums);
+	lb_within(&reading->within, member, add_bucket, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);

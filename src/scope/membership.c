@@ -63,7 +63,7 @@ lb_memberships_first(LbMemberships *memberships, int64 board_id, Datum member,
 	memberships->closes = closes;
 	lb_key_int64(&keys[0], KEY_BOARD_ID, board_id);
 	lb_key_text(&keys[1], KEY_MEMBER, member);
-	lb_key_time_from(&keys[2], KEY_UNTIL, closes);
+	lb_key_from(&keys[2], KEY_UNTIL, closes);
 	return read_scope(memberships,
 					  lb_probe(&memberships->probe, keys, ForwardScanDirection),
 					  scope);

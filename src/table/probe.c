@@ -97,6 +97,17 @@ lb_probe_next(LbProbe *probe, ScanDirection direction)
 	return found ? probe->slot : NULL;
 }
 
+/* The row behind the last one, or NULL. */
+TupleTableSlot *
+lb_probe_next(LbProbe *probe, ScanDirection direction)
+{
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+	bool		found = index_getnext_slot(probe->scan, direction, probe->slot);
+
+	MemoryContextSwitchTo(old);
+	return found ? probe->slot : NULL;
+}
+
 void
 lb_probe_end(LbProbe *probe)
 {
@@ -141,11 +152,18 @@ lb_key_time(ScanKey key, AttrNumber column, TimestampTz value)
 				TimestampTzGetDatum(value));
 }
 
-/* That time and later ones. */
+/* Times of a stretch: from one on, and before another. */
 void
-lb_key_time_from(ScanKey key, AttrNumber column, TimestampTz value)
+lb_key_from(ScanKey key, AttrNumber column, TimestampTz value)
 {
 	ScanKeyInit(key, column, BTGreaterEqualStrategyNumber, F_TIMESTAMPTZ_GE,
+				TimestampTzGetDatum(value));
+}
+
+void
+lb_key_before(ScanKey key, AttrNumber column, TimestampTz value)
+{
+	ScanKeyInit(key, column, BTLessStrategyNumber, F_TIMESTAMPTZ_LT,
 				TimestampTzGetDatum(value));
 }
 

@@ -55,8 +55,8 @@ extern void lb_key_char(ScanKey key, AttrNumber column, char value);
 extern void lb_key_int32(ScanKey key, AttrNumber column, int32 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);
 extern void lb_key_time(ScanKey key, AttrNumber column, TimestampTz value);
-extern void lb_key_time_from(ScanKey key, AttrNumber column,
-							 TimestampTz value);
+extern void lb_key_from(ScanKey key, AttrNumber column, TimestampTz value);
+extern void lb_key_before(ScanKey key, AttrNumber column, TimestampTz value);
 extern void lb_key_text(ScanKey key, AttrNumber column, Datum value);
 
 static inline int64
