@@ -130,6 +130,30 @@ DELETE FROM lb.ranking WHERE scope = 'u';
 SELECT regexp_replace(problem, '[0-9]+', 'n') FROM lb_check('all');
 ROLLBACK;
 
+-- A scope that outgrows one page, and falls back to it: problems, members, and pages that are rows.
+CREATE TABLE step (n serial, what text, members integer);
+INSERT INTO step (what, members) VALUES ('join', 300), ('leave', 3), ('leave', 0), ('join', 3), ('join', 400), ('leave', 200), ('leave', 4), ('leave', 0);
+SELECT count(*) FROM lb_submit_batch('c', ARRAY(SELECT repeat('long', 20) || i FROM generate_series(1, 400) AS i), ARRAY(SELECT i * 7919 % 400 FROM generate_series(1, 400) AS i), ARRAY(SELECT 'long' || i FROM generate_series(1, 400) AS i));
+SELECT events FROM lb_refresh();
+UPDATE lb.board SET keep_versions = '0';
+CREATE FUNCTION pg_temp.go(s step, OUT members bigint, OUT best text, OUT pages bigint, OUT problems bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	IF s.what = 'join' THEN
+		PERFORM lb_join('all', 'large', ARRAY(SELECT repeat('long', 20) || i FROM generate_series(1, s.members) AS i));
+	ELSE
+		PERFORM lb_leave('all', 'large', ARRAY(SELECT repeat('long', 20) || i FROM generate_series(s.members + 1, 400) AS i));
+	END IF;
+	PERFORM lb_refresh();
+	PERFORM lb._collect();
+	SELECT population INTO members FROM lb_version('all', 'large');
+	SELECT replace(member, 'long', '') || ' ' || rank INTO best FROM lb_top('all', 1, 'large');
+	SELECT count(*) INTO pages FROM lb.page JOIN lb.ranking USING (counter_id, ranking_id) WHERE scope = 'large';
+	SELECT count(*) INTO problems FROM lb_check('all');
+END
+$$;
+SELECT n, what, g.members, best, best = (SELECT i || ' 1' FROM generate_series(1, s.members) AS i ORDER BY i * 7919 % 400 DESC LIMIT 1) AS right, pages > 0 AS pages, problems FROM step AS s, LATERAL pg_temp.go(s) AS g ORDER BY n;
+DROP TABLE step CASCADE;
+
 -- What is left when the board goes.
 SELECT lb_drop_board('all'), lb_drop_board('week'), lb_drop_board('days');
 SELECT count(*) FROM lb.membership UNION ALL SELECT count(*) FROM lb.scope UNION ALL SELECT count(*) FROM lb.membership_news UNION ALL SELECT count(*) FROM lb.ranking WHERE scope <> '';

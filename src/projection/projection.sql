@@ -78,11 +78,13 @@ CREATE TABLE lb.version (
 	made_at timestamptz NOT NULL,
 	histogram @extschema@.lb_histogram,
 	superseded bigint[],
+	leaf bytea,
 	PRIMARY KEY (counter_id, ranking_id, version)
 );
+ALTER TABLE lb.version ALTER COLUMN leaf SET STORAGE PLAIN;
 CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. Ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,

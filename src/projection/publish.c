@@ -51,8 +51,11 @@ write_version(const LbRanking *ranking, const LbPages *pages, LbRows *rows,
 	lb_row_set(&row, LB_VERSION_MADE_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
 	if (ranking->histogram != NULL)
 		lb_row_set(&row, LB_VERSION_HISTOGRAM, lb_hist_store(ranking->histogram));
-	lb_row_set(&row, LB_VERSION_SUPERSEDED,
-			   int64_array(pages->superseded, pages->nsuperseded));
+	if (pages->nsuperseded > 0)
+		lb_row_set(&row, LB_VERSION_SUPERSEDED,
+				   int64_array(pages->superseded, pages->nsuperseded));
+	if (ranking->leaf != NULL)
+		lb_row_set(&row, LB_VERSION_LEAF, PointerGetDatum(ranking->leaf));
 	lb_rows_insert(rows, &row);
 }
 
@@ -91,6 +94,27 @@ has_head_only(const LbRanking *ranking)
 }
 
 static void
+apply_moves(LbRanking *ranking, LbPages *pages, LbMoves *moves)
+{
+	lb_pages_check(pages, lb_ranktree_apply(&pages->store, ranking->root,
+											LB_RANK_FILL_DEFAULT, lb_moves_next,
+											moves, &ranking->root));
+}
+
+/*
+ * Scopes are many and small: while one has a single page, that is written
+ * with its version, and read with it.
+ */
+static void
+apply_to_scope(LbRanking *ranking, LbPages *pages, LbMoves *moves)
+{
+	lb_pages_leaf(pages, ranking->root, ranking->leaf);
+	lb_pages_keep(pages);
+	apply_moves(ranking, pages, moves);
+	ranking->leaf = lb_pages_kept(pages, ranking->root);
+}
+
+static void
 publish_ranking(LbRanking *ranking, const Outlet *to)
 {
 	LbMoves    *moves = to->round->sorted;
@@ -103,10 +127,10 @@ publish_ranking(LbRanking *ranking, const Outlet *to)
 	else
 	{
 		pages.lent = &lb_open_tables(to->round)->page;
-		lb_pages_check(&pages,
-					   lb_ranktree_apply(&pages.store, ranking->root,
-										 LB_RANK_FILL_DEFAULT, lb_moves_next,
-										 moves, &ranking->root));
+		if (ranking->scope.len > 0)
+			apply_to_scope(ranking, &pages, moves);
+		else
+			apply_moves(ranking, &pages, moves);
 	}
 	lb_pages_end(&pages);
 	ranking->next_page = pages.next_page;

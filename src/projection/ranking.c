@@ -188,9 +188,13 @@ load_version(LbRound *round, LbRanking *ranking)
 	if (ranking->published)
 	{
 		Datum		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
+		Datum		leaf;
 
 		if (!isnull)
 			ranking->histogram = lb_hist_load(histogram);
+		leaf = slot_getattr(slot, LB_VERSION_LEAF, &isnull);
+		if (!isnull)
+			ranking->leaf = DatumGetByteaPCopy(leaf);
 		ranking->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
 		ranking->root = lb_slot_int64(slot, LB_VERSION_ROOT);
 		ranking->next_page = lb_slot_int64(slot, LB_VERSION_NEXT_PAGE);

@@ -42,6 +42,7 @@ typedef struct LbRanking
 	struct LbCounted *counted;
 	bool		published;		/* it has a version before this round's */
 	int64		root;
+	const bytea *leaf;			/* the root itself, if it is no row */
 	int64		next_page;
 	int64		size;			/* members on the board before the round */
 	int64		population;		/* and now */

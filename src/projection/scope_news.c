@@ -51,7 +51,8 @@ lb_scope_news_exist(void)
 }
 
 static bool
-is_in_order(const LbRanking *ranking, LbText member, const LbStanding *standing)
+is_in_order(LbRound *round, const LbRanking *ranking, LbText member, 
+			const LbStanding *standing)
 {
 	LbRankEntry entry = {
 		.rank_key = lb_rank_key(ranking->board, standing->value),
@@ -63,6 +64,8 @@ is_in_order(const LbRanking *ranking, LbText member, const LbStanding *standing)
 	LbPages		pages;
 
 	lb_pages_begin(&pages, ranking->board->counter_id, ranking->ranking_id, false);
+	pages.lent = &lb_open_tables(round)->page;
+	lb_pages_leaf(&pages, ranking->root, ranking->leaf);
 	lb_pages_check(&pages, lb_ranktree_find(&pages.store, ranking->root, &entry, &place));
 	lb_pages_end(&pages);
 	return place.found;
@@ -85,7 +88,7 @@ compare(ChangedBoard *changed, int i, LbText scope, LbText member, Datum name)
 					changed->windows[i].closes);
 	ranking = lb_ranking_of_scope(changed->round, changed->counted, changed->board,
 								  changed->windows[i], scope, is);
-	was = ranking != NULL && is_in_order(ranking, member, &standing);
+	was = ranking != NULL && is_in_order(changed->round, ranking, member, &standing);
 	if (is == was)
 		return;
 	accum.value = standing.value;

@@ -55,6 +55,17 @@ check_page(const LbPages *pages, int64 page_id, const uint8 *body, int size)
 				 errhint("lb_check() says more; drop the board and create it again to build it from the buckets.")));
 }
 
+static const uint8 *
+lent_leaf(const LbPages *pages, int *size)
+{
+	const uint8 *body = (const uint8 *) VARDATA_ANY(pages->leaf);
+
+	*size = VARSIZE_ANY_EXHDR(pages->leaf);
+	if (pages->cacheable)
+		check_page(pages, pages->leaf_id, body, *size);
+	return body;
+}
+
 static const uint8_t *
 get_page(void *context, int64_t page_id, int *size)
 {
@@ -63,6 +74,8 @@ get_page(void *context, int64_t page_id, int *size)
 	const uint8 *body;
 
 	CHECK_FOR_INTERRUPTS();
+	if (page_id == pages->leaf_id)
+		return lent_leaf(pages, size);
 	if (!pages->cacheable)
 		return read_row(pages, page_id, size);
 	body = lb_cache_get(&key, size);
@@ -86,6 +99,14 @@ lb_pages_begin(LbPages *pages, int64 counter_id, int64 ranking_id,
 	pages->cacheable = cacheable;
 	pages->store.context = pages;
 	pages->store.get = get_page;
+}
+
+/* That page is at hand, for as long as it is read; without a body none is. */
+void
+lb_pages_leaf(LbPages *pages, int64 page_id, const bytea *body)
+{
+	pages->leaf_id = body == NULL ? 0 : page_id;
+	pages->leaf = body;
 }
 
 void

@@ -33,6 +33,7 @@ typedef struct LbReading
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
 	int64		whole_id;		/* of a scope's ranking, that of the whole board */
 	int64		root;
+	const bytea *leaf;			/* the root itself, if it is no row */
 	bool		cacheable;		/* the version is not of this transaction */
 	int64		population;
 	int64		version;

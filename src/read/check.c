@@ -18,9 +18,22 @@
 PG_FUNCTION_INFO_V1(lb_check_ranking);
 PG_FUNCTION_INFO_V1(lb_ranking_entries);
 
+/* The tree's pages; false for a NULL among counter_id, ranking_id and root. */
+static bool
+begin_pages(FunctionCallInfo fcinfo, int leaf_arg, LbPages *pages)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return false;
+	lb_pages_begin(pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
+	lb_pages_leaf(pages, PG_GETARG_INT64(2),
+				  PG_ARGISNULL(leaf_arg) ? NULL : PG_GETARG_BYTEA_PP(leaf_arg));
+	return true;
+}
+
 /*
- * lb._check_ranking(counter_id, ranking_id, root) -> entries, problem: the
- * tree of that root re-summed at every level; one of the two is NULL.
+ * lb._check_ranking(counter_id, ranking_id, root, leaf) -> entries, problem:
+ * the tree of that root, which is leaf if it is no row, re-summed at every
+ * level; one of the two is NULL.
  */
 Datum
 lb_check_ranking(PG_FUNCTION_ARGS)
@@ -31,7 +44,8 @@ lb_check_ranking(PG_FUNCTION_ARGS)
 	bool		nulls[2] = {true, true};
 
 	lb_materialize(fcinfo);
-	lb_pages_begin(&pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
+	if (!begin_pages(fcinfo, 3, &pages))
+		return (Datum) 0;
 	if (lb_ranktree_check(&pages.store, PG_GETARG_INT64(2), NULL, &totals) == LB_RANK_OK)
 	{
 		values[0] = Int64GetDatum(totals.entries);
@@ -48,21 +62,22 @@ lb_check_ranking(PG_FUNCTION_ARGS)
 }
 
 /*
- * lb._ranking_entries(counter_id, ranking_id, root, first, n) -> place,
+ * lb._ranking_entries(counter_id, ranking_id, root, first, n, leaf) -> place,
  * rank_key, reached_at, member: up to n entries of the tree from place first on.
  */
 Datum
 lb_ranking_entries(PG_FUNCTION_ARGS)
 {
-	int64		place = Max(PG_GETARG_INT64(3), 1) - 1;
-	int64		n = PG_GETARG_INT64(4);
+	int64		place = PG_ARGISNULL(3) ? 0 : Max(PG_GETARG_INT64(3), 1) - 1;
+	int64		n = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT64(4);
 	LbPages		pages;
 	LbRankCursor cursor;
 	LbRankEntry entry;
 	LbRankStatus status = LB_RANK_DONE;
 
 	lb_materialize(fcinfo);
-	lb_pages_begin(&pages, PG_GETARG_INT64(0), PG_GETARG_INT64(1), false);
+	if (!begin_pages(fcinfo, 5, &pages))
+		return (Datum) 0;
 	lb_pages_check(&pages, lb_ranktree_seek(&pages.store, PG_GETARG_INT64(2), place, &cursor));
 	while (n-- > 0 && (status = lb_ranktree_next(&cursor, &entry)) == LB_RANK_OK)
 	{

@@ -110,16 +110,16 @@ COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
 
 /* The inner parts of lb_check: one tree re-summed, one tree read in order. */
-CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint,
+CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint, leaf bytea DEFAULT NULL,
 		OUT entries bigint, OUT problem text)
 	RETURNS SETOF record
-	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_check_ranking';
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_check_ranking';
 
 CREATE FUNCTION lb._ranking_entries(counter_id bigint, ranking_id bigint, root bigint,
-		first bigint DEFAULT 1, n bigint DEFAULT 9223372036854775807,
+		first bigint DEFAULT 1, n bigint DEFAULT 9223372036854775807, leaf bytea DEFAULT NULL,
 		OUT place bigint, OUT rank_key bigint, OUT reached_at timestamptz, OUT member text)
 	RETURNS SETOF record
-	LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
+	LANGUAGE c STABLE PARALLEL SAFE ROWS 100000 AS 'MODULE_PATHNAME', 'lb_ranking_entries';
 
 /*
  * What a ranking is about: its window, or what a rolling one covers, which bit
@@ -271,7 +271,7 @@ DECLARE
 BEGIN
 	SELECT * INTO v FROM lb.version n
 		WHERE n.counter_id = r.counter_id AND n.ranking_id = r.ranking_id ORDER BY n.version DESC LIMIT 1;
-	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
+	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root, v.leaf);
 	IF tree.problem IS NOT NULL THEN
 		RETURN NEXT tree.problem;
 		RETURN;
@@ -282,10 +282,10 @@ BEGIN
 	IF b.ranks = 'bounded' AND @extschema@.lb_histogram_count(v.histogram) > 0 AND
 		(SELECT @extschema@.lb_histogram_ne(v.histogram, @extschema@.lb_histogram_agg(
 			CASE WHEN b.direction = 'desc' THEN ~e.rank_key ELSE e.rank_key END, b.buckets, b.ceiling))
-		 FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e) THEN
+		 FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root, leaf => v.leaf) e) THEN
 		RETURN NEXT 'the histogram is not that of the tree';
 	END IF;
-	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root) e
+	SELECT count(*) INTO wrong FROM lb._ranking_entries(r.counter_id, r.ranking_id, v.root, leaf => v.leaf) e
 		FULL JOIN (SELECT s.member, s.value, s.reached_at
 				   FROM lb.ranking w
 				   JOIN lb.membership m ON m.board_id = w.board_id AND m.scope = r.scope

@@ -92,6 +92,7 @@ read_version(LbReading *reading)
 	ScanKeyData keys[2];
 	TupleTableSlot *slot;
 	Datum		histogram;
+	Datum		leaf;
 	bool		isnull;
 
 	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
@@ -111,6 +112,9 @@ read_version(LbReading *reading)
 		histogram = slot_getattr(slot, LB_VERSION_HISTOGRAM, &isnull);
 		if (!isnull)
 			reading->histogram = lb_hist_load(histogram);
+		leaf = slot_getattr(slot, LB_VERSION_LEAF, &isnull);
+		if (!isnull)
+			reading->leaf = DatumGetByteaPCopy(leaf);
 	}
 	lb_probe_end(&probe);
 	return slot != NULL;
@@ -305,6 +309,7 @@ lb_reading_scope(LbReading *reading, LbText scope)
 	}
 	lb_pages_begin(&reading->pages, reading->board.counter_id,
 				   reading->ranking_id, reading->cacheable);
+	lb_pages_leaf(&reading->pages, reading->root, reading->leaf);
 }
 
 /* Read what the answers share. */
