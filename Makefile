@@ -68,6 +68,7 @@ OBJS = \
 	src/projection/moves.o \
 	src/projection/ranking.o \
 	src/projection/publish.o \
+	src/projection/push.o \
 	src/projection/head.o \
 	src/projection/bucket.o \
 	src/projection/open_tables.o \

@@ -2265,6 +2265,38 @@ CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 
 COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
 'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
+/* For callers that cannot join: the header and the rows in one value, numbers as strings. */
+CREATE FUNCTION lb._page_json(board text, first bigint, n integer, scope text, at timestamptz, viewer text,
+		version bigint, newer_than bigint) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	head record;
+	page jsonb;
+BEGIN
+	SELECT v.board_id::text, v.channel, v.version::text, v.as_of, v.stale, v.state, v.population::text,
+		v.opens, v.closes, v.settles INTO head
+		FROM @extschema@.lb_version(board, scope, at) v;
+	SELECT jsonb_agg(to_jsonb(r) || jsonb_build_object('rank', r.rank::text, 'rank_low', r.rank_low::text,
+			'rank_high', r.rank_high::text, 'midpoint', r.midpoint::text, 'place', r.place::text, 'value', r.value::text,
+			'value_low', r.value_low::text, 'value_high', r.value_high::text, 'population', r.population::text,
+			'version', r.version::text) ORDER BY r.place) INTO page
+		FROM @extschema@.lb_page(board, coalesce(first, 1), coalesce(n, 10), scope, at, viewer, version, newer_than) r;
+	IF page IS NULL AND (newer_than IS NULL OR head.version::bigint > newer_than) THEN
+		page := '[]';	/* nobody there; nothing newer is null */
+	END IF;
+	RETURN to_jsonb(head) || jsonb_build_object('rows', page);
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_page_json(board text, first bigint DEFAULT 1, n integer DEFAULT 10, scope text DEFAULT '',
+		at timestamptz DEFAULT NULL, viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
+	RETURNS jsonb
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_page_json(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
+'lb_version()''s columns of the newest version as the keys of one object, and "rows": lb_page()''s rows in order of place, an empty array if there are none, null if nothing is newer than newer_than. Every bigint is a string, for readers whose numbers end at 2^53. Arguments, errors and cost as lb_page().';
+
 CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer

@@ -158,6 +158,8 @@ publish_rankings(LbRound *round)
 	{
 		MemoryContextSwitchTo(work);
 		publish_ranking((LbRanking *) (intptr_t) ranking, &to);
+		MemoryContextSwitchTo(round->context);
+		round->changed = lappend(round->changed, (LbRanking *) (intptr_t) ranking);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 	}
@@ -176,6 +178,7 @@ lb_publish(LbRound *round)
 	int64		published = 0;
 
 	publish_rankings(round);
+	lb_push(round);
 	for (LbCounted *counted = round->first; counted != NULL; counted = counted->next)
 	{
 		if (counted->events > 0)

@@ -38,7 +38,7 @@ lb_version(PG_FUNCTION_ARGS)
 	(void) lb_reading_begin(&reading, fcinfo, 0, 1, 2);
 	lb_reading_end(&reading);
 	values[0] = Int64GetDatum(reading.board.board_id);
-	values[1] = CStringGetTextDatum(psprintf("lb_board_" INT64_FORMAT,
+	values[1] = CStringGetTextDatum(psprintf(LB_CHANNEL_FORMAT,
 											 reading.board.board_id));
 	values[2] = Int64GetDatum(reading.version);
 	values[3] = TimestampTzGetDatum(reading.as_of);
