@@ -247,6 +247,7 @@ lb_overlay_around(LbReading *reading, const LbOverlay *overlay, int n,
 			entries[given] = entries[i];
 			places[given++] = places[i];
 		}
+	above = Min(above, given);
 	memmove(&entries[above + 1], &entries[above], (given - above) * sizeof(LbEntry));
 	memmove(&places[above + 1], &places[above], (given - above) * sizeof(LbPlace));
 	entries[above] = overlay->now;
