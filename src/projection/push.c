@@ -6,18 +6,82 @@
  * At most one message a round and board, when the round commits, on the
  * channel that lb_version() names.  Who listens reads with newer_than.
  *
+ * Messages are handed to the server just before the commit: a transaction
+ * that has notified cannot be prepared, and one that was prepared tells
+ * nobody.
+ *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "utils/json.h"
+#include "utils/memutils.h"
 
 #include "projection/round.h"
 
 /* The server takes 7,999 bytes; beyond this, scopes are not named. */
 #define SCOPES_MAX	7000
+
+/* What the transaction has to tell, newest first. */
+typedef struct Pending
+{
+	struct Pending *next;
+	int			level;			/* of the subtransaction whose round it was */
+	char	   *channel;
+	char	   *message;
+} Pending;
+
+static Pending *pending;
+
+static void
+at_end(XactEvent event, pg_attribute_unused() void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT)
+		for (Pending *p = pending; p != NULL; p = p->next)
+			Async_Notify(p->channel, p->message);
+	if (event != XACT_EVENT_PARALLEL_PRE_COMMIT)
+		pending = NULL;			/* the transaction's memory goes with it */
+}
+
+/* Rounds of a subtransaction are its parent's when it ends, or are nobody's. */
+static void
+at_subend(SubXactEvent event, pg_attribute_unused() SubTransactionId mine,
+		  pg_attribute_unused() SubTransactionId parent,
+		  pg_attribute_unused() void *arg)
+{
+	int			level = GetCurrentTransactionNestLevel();
+
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		while (pending != NULL && pending->level >= level)
+			pending = pending->next;
+	if (event == SUBXACT_EVENT_COMMIT_SUB)
+		for (Pending *p = pending; p != NULL && p->level >= level; p = p->next)
+			p->level = level - 1;
+}
+
+static void
+tell(const char *channel, const char *message)
+{
+	static bool registered = false;
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Pending    *p = palloc(sizeof(Pending));
+
+	if (!registered)
+	{
+		RegisterXactCallback(at_end, NULL);
+		RegisterSubXactCallback(at_subend, NULL);
+		registered = true;
+	}
+	p->next = pending;
+	p->level = GetCurrentTransactionNestLevel();
+	p->channel = pstrdup(channel);
+	p->message = pstrdup(message);
+	pending = p;
+	MemoryContextSwitchTo(old);
+}
 
 static int
 compare_rankings(const ListCell *a, const ListCell *b)
@@ -86,8 +150,7 @@ push_board(const LbRound *round, List *changed, int first, int end)
 	appendStringInfo(&message, ",\"version\":" INT64_FORMAT ",\"scopes\":", round->number);
 	append_scopes(&message, changed, first, end);
 	appendStringInfoChar(&message, '}');
-	Async_Notify(psprintf(LB_CHANNEL_FORMAT, ranking->board->board_id),
-				 message.data);
+	tell(psprintf(LB_CHANNEL_FORMAT, ranking->board->board_id), message.data);
 }
 
 /* Tell of the rankings that the round has published. */

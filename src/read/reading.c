@@ -377,7 +377,7 @@ check_covered(const LbReading *reading)
 			 errmsg("\"at\" is outside of the board's current window"),
 			 errdetail("The board covers %s to %s, and moves on with the time.",
 					   pstrdup(timestamptz_to_str(reading->window.opens)),
-					   timestamptz_to_str(reading->window.closes)),
+					   pstrdup(timestamptz_to_str(reading->window.closes))),
 			 errhint("Leave \"at\" out; lb_value() answers for a member at any time.")));
 }
 
