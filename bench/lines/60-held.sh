@@ -52,8 +52,8 @@ for look in $(seq 0 $held_looks); do
 		while IFS='|' read -r table dead; do
 			measured held "$x" "$([ $database = held ] || echo 'without: ')$table" 1 dead "$dead"
 		done < <(query $database -c "SELECT CASE WHEN relname LIKE 'event\\_%' THEN 'event' ELSE relname END, sum(n_dead_tup)
-			FROM pg_stat_user_tables WHERE schemaname = 'lb' GROUP BY 1
-			HAVING max(n_live_tup) > 0 AND CASE WHEN '$database' = 'held' THEN true ELSE sum(n_dead_tup) > 1000 END ORDER BY 1")
+			FROM pg_stat_user_tables WHERE schemaname = 'lb' AND relname ~ '^(bucket|standing|moved|page|version|round|event.*)$'
+			GROUP BY 1 HAVING '$database' = 'held' OR sum(n_dead_tup) > 1000 ORDER BY 1")
 		report=$(ask_pg -c 1 -t 0.4 -w 0.1 -s "$look" -- $database "SELECT rank, value FROM lb_rank('points', \$1)" "member:$held_members")
 		measured held "$x" "$(held_name $database)" 1 read "$(echo "$report" | cut -f 5)"
 	done

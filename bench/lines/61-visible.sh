@@ -18,7 +18,7 @@ BEGIN
 	WHILE clock_timestamp() < until LOOP
 		who := 'probe ' || nextval('plain.probe');
 		/* at no fixed distance from a round */
-		PERFORM pg_sleep(random() / 10);
+		PERFORM pg_sleep(random() / 2);
 		PERFORM lb_submit('points', who, 1, key => who);
 		COMMIT;
 		committed := clock_timestamp();
@@ -33,7 +33,7 @@ END
 $$;
 SQL
 
-visible_turn=$(awk -v s="$SECONDS_A_TURN" 'BEGIN { print s * 3 }')
+visible_turn=$(awk -v s="$SECONDS_A_TURN" 'BEGIN { print s * 5 }')
 visible_paces='50 100 250'
 for round in $(seq "$ROUNDS"); do
 	for pace in $visible_paces; do
@@ -48,14 +48,14 @@ for round in $(seq "$ROUNDS"); do
 		# shellcheck disable=SC2086
 		wait $visible_jobs || true
 		while IFS='|' read -r p50 p99 n; do
-			measured visible "$pace" 'half of them' "$round" ms "$p50"
-			measured visible "$pace" '99 of 100' "$round" ms "$p99"
-			measured visible "$pace" 'half of them' "$round" n "$n"
+			measured visible "$pace" median "$round" ms "$p50"
+			measured visible "$pace" '99th percentile' "$round" ms "$p99"
+			measured visible "$pace" median "$round" n "$n"
 		done < <(query visible -c "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms), percentile_cont(0.99) WITHIN GROUP (ORDER BY ms), count(*) FROM plain.seen")
 	done
 done
 for pace in $visible_paces; do
-	claim visible ms 'half of them' "$pace" '99 of 100' "$pace" - - "ms from commit to visible rank under load, the loop every $pace ms"
+	claim visible ms median "$pace" '99th percentile' "$pace" - - "ms from commit to visible rank under load, the loop every $pace ms"
 done
 picture visible visible ms 'From commit to visible rank, two clients submitting' 'a round every … milliseconds' 'milliseconds' linear linear
 query postgres -c 'DROP DATABASE visible WITH (FORCE)'

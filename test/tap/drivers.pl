@@ -101,11 +101,6 @@ $node->safe_psql('postgres', q{
 });
 my $pooler = find_pooler() ? start_pooler($node, 2, game_login => 'secret') : undef;
 my $loop = client($node, 'postgres', 'loop', "CALL lb_refresh_loop('10 minutes', '20 ms');");
-# XXX until rounds notify by themselves
-my $pushes = client($node, 'postgres', 'pushes', q{
-	SELECT pg_notify(v.channel, jsonb_build_object('board', b.board)::text) FROM lb_boards() b, lb_version(b.board) v;
-	SELECT pg_sleep(0.1);
-} x 1000);
 
 # One play of the scene: name => value of what the program printed.
 sub play
@@ -149,8 +144,6 @@ for my $driver (@drivers)
 
 $node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CALL lb_refresh_loop%'});
 finish_client($loop);
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ 'pg_notify|pg_sleep' AND pid <> pg_backend_pid()});
-finish_client($pushes);
 no_violations($node, 'postgres', 'the boards say what the log says');
 stop_pooler($pooler) if $pooler;
 $node->stop;

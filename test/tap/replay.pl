@@ -41,10 +41,11 @@ $primary->safe_psql('postgres', q{
 # Every question there is, of some boards; each row as text.
 my @boards = ('points', 'points by day', 'points in places', 'few', 'recent');
 my %reads = (
-	lb_rank => q{lb_rank(%s, 'm7')},
+	lb_rank => q{lb_rank(%s, 'm7', viewer => 'm7')},
 	lb_ranks => q{lb_ranks(%s, ARRAY['m7', 'nobody', 'm8'])},
 	lb_top => q{lb_top(%s, 100)},
 	lb_page => q{lb_page(%s, 3, 50)},
+	lb_page_json => q{lb_page_json(%s, 2, 5, viewer => 'm7')},
 	lb_around => q{lb_around(%s, 'm7', 4)},
 	lb_among => q{lb_among(%s, ARRAY['m7', 'm1', 'nobody'])},
 	lb_rank_for_value => q{lb_rank_for_value(%s, 700)},
