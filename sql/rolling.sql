@@ -67,6 +67,8 @@ SELECT * FROM pg_temp.wrong(ARRAY[
 '00000', '', 'SELECT lb_rank(''days'', ''bob'', at => ''2039-12-30 00:00Z'')',
 '00000', '', 'SELECT lb_rank(''days'', ''bob'', at => now())'
 ]);
+-- The error says what the board covers, from end to end.
+SELECT lb_top('quarter', at => '2040-01-01 12:15Z');
 -- Days pass; the last member leaves; somebody comes back.
 SELECT events, rankings FROM lb._refresh(NULL, '2040-01-03 23:59:59Z');
 SELECT b.board, population, opens, closes FROM unnest(ARRAY['quarter', 'hours', 'days']) AS b (board), LATERAL lb_version(b.board) AS v ORDER BY 1;

@@ -1,22 +1,7 @@
 -- lb_series, lb_windows and lb_events over random events, against plain SQL
 -- over the log.  The seed is in the names of the tests: LB_SEED=… repeats a run.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
+\i test/include/seeded.sql
 SELECT plan(13);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- Zones whose clocks change at a whole hour, and not at midnight: of those
 -- date_trunc knows the calendar.

@@ -1,22 +1,7 @@
 -- Random streams, counted in several rounds, against plain SQL over what was
 -- submitted.  The seed is in the names of the tests: LB_SEED=… repeats a run.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
+\i test/include/seeded.sql
 SELECT plan(53);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- A day of 25 hours is in the middle of the stream.
 SELECT lb_create_tenant('t', 'Europe/Berlin') \g /dev/null

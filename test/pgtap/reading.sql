@@ -1,23 +1,8 @@
 -- Random boards, every question, against plain SQL over the scores submitted:
 -- three tie rules, both directions, heads that reach everybody, some or one.
 -- The seed is in the names of the tests: LB_SEED=… repeats a run.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
+\i test/include/seeded.sql
 SELECT plan(23);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- Scores of several shapes: few values, wide ones, one value only, both ends.
 CREATE TABLE score AS

@@ -3,24 +3,9 @@
 -- plain SQL over what was submitted.  Rounds come with and without events, and
 -- the time is theirs.  The seed is in the names of the tests: LB_SEED=…
 -- repeats a run.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
+\i test/include/seeded.sql
 SET jit = off;
 SELECT plan(12);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- Apia leaves a day out at the end of 2011; the others change their clocks,
 -- Lord Howe by half an hour, Havana and the Azores at midnight.
