@@ -114,6 +114,9 @@ lb_build_board(int64 counter_id, int64 board_id)
 	LbCounter	counter;
 	Building	building = {0};
 
+	/* its buckets may have been counted again in this very transaction */
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetLatestSnapshot());
 	lb_watermark_read(&last);
 	building.round = lb_round_begin(lb_next_round(), last.as_of);
 	building.round->rereads_buckets = true;
@@ -130,6 +133,7 @@ lb_build_board(int64 counter_id, int64 board_id)
 	}
 	lb_round_flush(building.round);
 	lb_build_publish(building.round, &last);
+	PopActiveSnapshot();
 }
 
 /*
