@@ -4,29 +4,14 @@
 -- viewer has everything that the reading snapshot sees, once; everybody else has
 -- what the version says.
 -- The seed is in the names of the tests: LB_SEED=… repeats a run, LB_STEPS makes it longer.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
+\i test/include/seeded.sql
 \getenv steps LB_STEPS
 \if :{?steps}
 \else
 \set steps 300
 \endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
 CREATE EXTENSION dblink;
 SELECT plan(8);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- One counter an operator; boards of every tie rule, direction, kind of window
 -- and head, each beside an exact one without a bound, which says what the others
