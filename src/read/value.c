@@ -200,7 +200,9 @@ value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
 	lb_within(&reading->within, member, add_bucket, &sums);
-	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer))
+	/* nothing of a retired counter will be counted */
+	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer) &&
+		!reading->counter.retired)
 		add_tail(reading, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
