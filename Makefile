@@ -68,12 +68,14 @@ OBJS = \
 	src/projection/moves.o \
 	src/projection/ranking.o \
 	src/projection/publish.o \
+	src/projection/push.o \
 	src/projection/head.o \
 	src/projection/bucket.o \
 	src/projection/open_tables.o \
 	src/projection/scopes.o \
 	src/projection/scope_news.o \
 	src/projection/standing_find.o \
+	src/projection/moved_find.o \
 	src/projection/standing.o \
 	src/projection/slide.o \
 	src/projection/watermark.o \
@@ -85,9 +87,12 @@ OBJS = \
 	src/projection/recount.o \
 	src/read/arguments.o \
 	src/read/reading.o \
+	src/read/pin.o \
 	src/read/check.o \
 	src/read/answer.o \
 	src/read/order.o \
+	src/read/tail.o \
+	src/read/overlay.o \
 	src/read/rank.o \
 	src/read/list.o \
 	src/read/scopes.o \
@@ -113,7 +118,8 @@ REGRESS = \
 	privilege \
 	ranktree \
 	asking \
-	maintenance
+	maintenance \
+	overlay
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
@@ -129,6 +135,7 @@ ISOLATION = \
 	boards \
 	scopes \
 	windows \
+	overlay \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard

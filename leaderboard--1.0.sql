@@ -1484,7 +1484,7 @@ CREATE TABLE lb.version (
 ALTER TABLE lb.version ALTER COLUMN leaf SET STORAGE PLAIN;
 CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
@@ -1680,8 +1680,12 @@ BEGIN
 	b := lb._check_board(b);
 	UPDATE lb.board d SET freshness = b.freshness, keep_versions = b.keep_versions, head = b.head
 		WHERE d.board_id = id;
+	/* earlier versions have a smaller head, or nobody has noted what moved since */
 	IF b.ranks = 'bounded' AND b.head > was.head THEN
 		PERFORM lb._refill_heads(b.counter_id, id);
+		PERFORM lb._collect_board(b.counter_id, id);
+	ELSIF was.keep_versions = '0' AND b.keep_versions > '0' THEN
+		PERFORM lb._collect_board(b.counter_id, id);
 	END IF;
 END
 $$;
@@ -1690,13 +1694,63 @@ CREATE FUNCTION @extschema@.lb_alter_board(board text, freshness interval DEFAUL
 		keep_versions interval DEFAULT NULL, head integer DEFAULT NULL) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_alter_board(text, interval, interval, integer) IS
-'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
+'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. Versions from before a larger head, or from before keep_versions was raised from 0, are kept no longer. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
 
 /*
- * Collect what no kept version reaches.  The newest version made before the
- * time from which versions are kept was current at that time and stays; what
- * came before it goes, and with it the pages that were superseded up to it.
- * Of a counter's buckets (ranking 0) nobody asks for a version but the newest.
+ * Collect what no kept version of a ranking reaches; false if there is nothing.
+ * The newest version made before the time from which versions are kept was
+ * current at that time and stays; what came before it goes, and with it the
+ * pages that were superseded up to it, and what was noted of its members.
+ * Where something went, superseded is NULL: who asks for an earlier version is
+ * told that it is gone, and not that nobody was there.
+ */
+CREATE FUNCTION lb._collect_ranking(counter_id bigint, ranking_id bigint, keep interval) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	of_counter CONSTANT bigint := counter_id;
+	of_ranking CONSTANT bigint := ranking_id;
+	before bigint;
+BEGIN
+	SELECT max(v.version) INTO before FROM lb.version v
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking
+		AND v.owes AND v.made_at < clock_timestamp() - keep;
+	IF before IS NULL THEN
+		RETURN false;
+	END IF;
+	DELETE FROM lb.page p
+		USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+			   WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking
+			   AND v.version <= before AND v.owes) s
+		WHERE p.counter_id = of_counter AND p.ranking_id = of_ranking AND p.page_id = s.page_id;
+	DELETE FROM lb.moved m
+		WHERE m.counter_id = of_counter AND m.ranking_id = of_ranking AND m.version <= before;
+	DELETE FROM lb.version v
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking AND v.version < before;
+	UPDATE lb.version v SET owes = false, superseded = CASE WHEN NOT FOUND THEN '{}'::bigint[] END
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking AND v.version = before AND v.owes;
+	RETURN true;
+END
+$$;
+
+/* Of a board nothing stays but the newest versions.  Scopes are told from the whole board's. */
+CREATE FUNCTION lb._collect_board(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._collect_ranking(o.counter_id, o.ranking_id, '0')
+		FROM (SELECT DISTINCT v.counter_id, v.ranking_id
+			  FROM lb.version v JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+			  WHERE v.owes AND r.counter_id = _collect_board.counter_id AND r.board_id = _collect_board.board_id
+			  AND r.scope = '') o;
+END
+$$;
+
+/*
+ * Collect ranking by ranking.  Of a counter's buckets (ranking 0) nobody asks
+ * for a version but the newest.
  *
  * The rankings that have waited longest come first, and no new one is begun
  * after "budget": a loop that tidies does not count meanwhile.
@@ -1710,7 +1764,6 @@ DECLARE
 	until timestamptz := clock_timestamp() + budget;
 	due record;
 	found bigint := 0;
-	before bigint;
 BEGIN
 	collected := 0;
 	/* as many versions that wait as a budget of the usual size can work off */
@@ -1729,22 +1782,9 @@ BEGIN
 			more := true;
 			RETURN;
 		END IF;
-		SELECT max(v.version) INTO before FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-			AND v.owes AND v.made_at < clock_timestamp() - due.keep;
-		CONTINUE WHEN before IS NULL;	/* another one has done it */
-		DELETE FROM lb.page p
-			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
-				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-				   AND v.version <= before AND v.owes) s
-			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
-		DELETE FROM lb.moved m
-			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= before;
-		DELETE FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < before;
-		UPDATE lb.version v SET owes = false, superseded = NULL
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = before;
-		collected := collected + (due.ranking_id > 0)::integer;
+		IF lb._collect_ranking(due.counter_id, due.ranking_id, due.keep) AND due.ranking_id > 0 THEN
+			collected := collected + 1;
+		END IF;
 	END LOOP;
 	more := found >= portion;
 END
@@ -2198,37 +2238,87 @@ CREATE TYPE @extschema@.lb_answer AS (
 COMMENT ON TYPE @extschema@.lb_answer IS
 'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
-CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
-COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
+COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz, text, bigint, bigint) IS
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. viewer: who asks; an answer about that member includes its accepted events that no round has counted yet, the caller''s own uncommitted ones among them: value, rank, place, and the population if the member is new; everybody else''s answer is that of the version. In a scope that is so for who belongs to it; a rolling board covers what it did as of the newest round. version: the answer as it was when that round was the newest, with its as_of, state and window. newer_than: no row if the version answered is that or an older one, unless the viewer''s uncounted events change its answer. Costs one probe for the member and a walk of the tree, two to four pages at any depth; with a viewer one descent more in each partition of the log from a day before the newest round''s floor on; with a version a probe of the member''s later moves; a miss of newer_than is one look-up of the version, and the viewer''s events. 42704 for an unknown board; 22023 for a NULL board or member, an infinite at, a scope where the board has none, a version below 1 or above the newest round, or one together with a viewer; 55000 for a version older than keep_versions, which names the oldest that is left. Nobody is in an unknown scope of a scoped board.';
 
-CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_ranks';
-COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz) IS
-'lb_rank() for 1 to 1,000 members at one version: one row of lb_answer a member given, in the order given. 22023 for more members or a NULL among them; otherwise as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_ranks(text, text[], text, timestamptz, text, bigint, bigint) IS
+'lb_rank() for 1 to 1,000 members at one version: one row of lb_answer a member given, in the order given; viewer, version and newer_than as there. 22023 for more members or a NULL among them; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
-COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz) IS
-'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz, text, bigint, bigint) IS
+'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. viewer: a line that is the viewer''s says what the viewer has now, in the same place. version, newer_than and errors as lb_rank(). Costs a page or two and n entries, and what these add.';
 
-CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
-COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz) IS
-'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
+'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. viewer, version and newer_than as lb_top(). Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
-CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+/* lb_version() at the version asked for. */
+CREATE FUNCTION lb._version_at(board text, scope text, at timestamptz, viewer text, version bigint, newer_than bigint,
+		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
+		OUT state text, OUT population bigint, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz)
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_version';
+
+/*
+ * For callers that cannot join: the header and the rows in one value, numbers
+ * as strings.  Both are of one version and one window, and say the same of them
+ * though the clock goes on between.
+ */
+CREATE FUNCTION lb._page_json(board text, first bigint, n integer, scope text, at timestamptz, viewer text,
+		version bigint, newer_than bigint) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	instant timestamptz := coalesce(at, CASE WHEN version IS NULL THEN clock_timestamp() END);
+	head record;
+	page jsonb;
+BEGIN
+	SELECT v.board_id::text, v.channel, v.version::text, v.as_of, v.stale, v.state,
+		v.population::text, v.opens, v.closes, v.settles INTO head
+		FROM lb._version_at(board, scope, instant, NULL, version, NULL) v;
+	SELECT jsonb_agg(to_jsonb(r) - 'ordinality' || jsonb_build_object('rank', r.rank::text, 'rank_low', r.rank_low::text,
+			'rank_high', r.rank_high::text, 'midpoint', r.midpoint::text, 'place', r.place::text, 'value', r.value::text,
+			'value_low', r.value_low::text, 'value_high', r.value_high::text, 'population', r.population::text,
+			'version', r.version::text, 'stale', head.stale, 'state', head.state) ORDER BY r.ordinality) INTO page
+		FROM @extschema@.lb_page(board, coalesce(first, 1), coalesce(n, 10), scope, instant, viewer, version, newer_than)
+			WITH ORDINALITY r;
+	IF page IS NULL AND (newer_than IS NULL OR head.version::bigint > newer_than) THEN
+		page := '[]';	/* nobody there; nothing newer is null */
+	END IF;
+	RETURN to_jsonb(head) || jsonb_build_object('rows', page);
+END
+$$;
+
+CREATE FUNCTION @extschema@.lb_page_json(board text, first bigint DEFAULT 1, n integer DEFAULT 10, scope text DEFAULT '',
+		at timestamptz DEFAULT NULL, viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
+	RETURNS jsonb
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
+COMMENT ON FUNCTION @extschema@.lb_page_json(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
+'lb_version()''s columns as the keys of one object, of the newest version or of the one asked for, and "rows": lb_page()''s rows in their order, an empty array if there are none, null if nothing is newer than newer_than. Every bigint is a string, for readers whose numbers end at 2^53. viewer, version, newer_than, errors and cost as lb_page(), and another look-up of the version and the newest round.';
+
+CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
-COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz) IS
-'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz, text, bigint, bigint) IS
+'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. viewer: the viewer''s neighbours are those of the place with the uncounted events, as the version has them; in those of another member, as lb_top(). version, newer_than and errors as lb_rank(). Costs as lb_rank() and 2n entries.';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT among bigint, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -2236,10 +2326,11 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
-COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz) IS
-'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
+COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz, text, bigint, bigint) IS
+'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. viewer: the viewer has the uncounted events too, and is placed accordingly. version and newer_than as lb_rank(). Costs as lb_rank() for each member. Errors as lb_ranks().';
 
 CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT scope text, OUT member text, OUT rank bigint, OUT kind text, OUT rank_low bigint, OUT rank_high bigint,
 		OUT midpoint bigint, OUT place bigint, OUT percentile_low double precision,
 		OUT percentile_high double precision, OUT value bigint, OUT value_low bigint, OUT value_high bigint,
@@ -2247,21 +2338,23 @@ CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer D
 		OUT stale boolean, OUT state text)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_top_scopes';
-COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz) IS
-'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
+COMMENT ON FUNCTION @extschema@.lb_top_scopes(text, text[], integer, timestamptz, text, bigint, bigint) IS
+'lb_top() of 1 to 1,000 scopes, in the order given: scope, then the columns of lb_answer, the best n (1 to 1,000) of each. A scope that nobody is in has no rows. viewer and version as lb_top(); newer_than is decided scope by scope. Costs a look-up and a page or two a scope. 22023 for more scopes, a NULL among them, or a board without scopes; otherwise as lb_top().';
 
-CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL)
+CREATE FUNCTION @extschema@.lb_rank_for_value(board text, value bigint, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank_for_value';
-COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz) IS
-'The rank that a value would have for somebody who reached it now: one row of lb_answer whose member is NULL. By the ordinal rule that is behind all who have it. percentile is NULL on an empty board. Costs and errors as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_rank_for_value(text, bigint, text, timestamptz, text, bigint, bigint) IS
+'The rank that a value would have for somebody who reached it now: one row of lb_answer whose member is NULL. By the ordinal rule that is behind all who have it. percentile is NULL on an empty board. A viewer changes nothing in the row; version and newer_than, cost and errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_distribution(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
 		OUT low bigint, OUT high bigint, OUT members bigint)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 64 AS 'MODULE_PATHNAME', 'lb_distribution';
-COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz) IS
-'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. Errors as lb_rank().';
+COMMENT ON FUNCTION @extschema@.lb_distribution(text, text, timestamptz, text, bigint, bigint) IS
+'How the board''s values are spread: the buckets of its histogram that hold members, from the lowest values up; low and high are the least and greatest value of the bucket, NULL where it has no end. Costs one row of a bounded board, and a walk of the tree a bucket of an exact one. A viewer changes nothing in the rows; version, newer_than and errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_version(board text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
@@ -2271,19 +2364,21 @@ COMMENT ON FUNCTION @extschema@.lb_version(text, text, timestamptz) IS
 'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all); of a rolling board, what it covers as of the newest round, and it never settles. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
-COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
+COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz, text) IS
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_values';
-COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
-'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
+COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz, text) IS
+'lb_value() for 1 to 1,000 members: one row a member given, in the order given; NULL for a sum that does not fit bigint. viewer as there. Errors as lb_value(), and 22023 for more members or a NULL among them.';
 
 /* The inner parts of lb_check: one tree re-summed, one tree read in order. */
 CREATE FUNCTION lb._check_ranking(counter_id bigint, ranking_id bigint, root bigint, leaf bytea DEFAULT NULL,

@@ -107,7 +107,7 @@ for my $who (@names)
 {
 	my $text = $who;
 	utf8::decode($text) unless utf8::is_utf8($text);
-	my $w = 34 + 6.6 * length $text;
+	my $w = 34 + (@legend ? 6.6 : 7.4) * length $text;
 	($lx, $ly) = (0, $ly + 20) if $lx > 0 && $lx + $w > $width - $left - $right;
 	push @legend, [ $lx, $ly, $text ];
 	$lx += $w + 16;

@@ -57,7 +57,7 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_submit', 'SELECT status FROM other.lb_submit(''points'', ''bob'', 3, %L)'), ('lb_submit_batch', 'SELECT status FROM other.lb_submit_batch(''points'', ARRAY[''bob''], ARRAY[3], ARRAY[%L])'),
 ('lb_backfill', 'SELECT status FROM other.lb_backfill(''points'', ARRAY[''bob''], ARRAY[3], ARRAY[%L])'), ('lb_submit_json', 'SELECT status FROM other.lb_submit_json(''[{"counter":"points","member":"bob","delta":3,"key":"%s"}]'')'),
 ('lb_refresh', 'SELECT other.lb_refresh()'), ('lb_refresh_loop', 'CALL other.lb_refresh_loop(''0'')'),
-('lb_rank', 'SELECT other.lb_rank(''all'', ''alice'')'), ('lb_ranks', 'SELECT other.lb_ranks(''all'', ARRAY[''alice''])'), ('lb_top', 'SELECT other.lb_top(''all'')'), ('lb_page', 'SELECT other.lb_page(''all'', 1)'),
+('lb_rank', 'SELECT other.lb_rank(''all'', ''alice'')'), ('lb_ranks', 'SELECT other.lb_ranks(''all'', ARRAY[''alice''])'), ('lb_top', 'SELECT other.lb_top(''all'')'), ('lb_page', 'SELECT other.lb_page(''all'', 1)'), ('lb_page_json', 'SELECT other.lb_page_json(''all'')'),
 ('lb_around', 'SELECT other.lb_around(''all'', ''alice'')'), ('lb_among', 'SELECT other.lb_among(''all'', ARRAY[''alice''])'), ('lb_rank_for_value', 'SELECT other.lb_rank_for_value(''all'', 1)'),
 ('lb_distribution', 'SELECT other.lb_distribution(''all'')'), ('lb_version', 'SELECT other.lb_version(''all'')'), ('lb_value', 'SELECT other.lb_value(''points'', ''alice'')'), ('lb_values', 'SELECT other.lb_values(''points'', ARRAY[''alice''])'),
 ('lb_top_scopes', 'SELECT other.lb_top_scopes(''league'', ARRAY[''a''])'), ('lb_join', 'SELECT other.lb_join(''league'', ''a'', ARRAY[''alice''])'), ('lb_leave', 'SELECT other.lb_leave(''league'', ''a'', ARRAY[''alice''])'),

@@ -5,6 +5,7 @@
 #                    pg_cron counts; prints a leaderboard and how to connect.
 #                    Where it runs already: only prints.
 #   demo.sh stop     ends the cluster and removes it
+#   demo.sh where    prints its folder and its socket's, for examples/live
 #
 # season.sql makes the season, show.sql prints.  Nothing outside of .demo is
 # written to, but for the packages that are missing.
@@ -139,5 +140,6 @@ stop() {
 case ${1:-start} in
 	start) start ;;
 	stop) stop ;;
-	*) lb_die "usage: demo.sh start|stop" ;;
+	where) place && printf '%s\n' "$lb_room" "$lb_socket" ;;
+	*) lb_die "usage: demo.sh start|stop|where" ;;
 esac

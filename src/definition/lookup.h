@@ -75,6 +75,9 @@ typedef struct LbBoard
 	pg_tz	   *zone;
 } LbBoard;
 
+/* The channel on which rounds tell of a board, by its id. */
+#define LB_CHANNEL_FORMAT	"lb_board_" INT64_FORMAT
+
 typedef struct LbName
 {
 	const char *tenant;

@@ -51,6 +51,38 @@ make_origin(uint64 system)
 	return true;
 }
 
+/* What was found, in which database's lb.home, and who made that row. */
+static Oid	known_in = InvalidOid;
+static int32 known;
+static FullTransactionId made_by;
+
+static bool
+find_origin(bool read_only, int32 *origin)
+{
+	static LbPlan look = {
+		"SELECT h.origin FROM lb.home h WHERE h.system_identifier" EQ "$1",
+		1, {INT8OID}
+	};
+	Datum		values[1] = {Int64GetDatum((int64) GetSystemIdentifier())};
+	Oid			relid = lb_relation_oid("home");
+	bool		isnull;
+
+	if (known_in != relid)
+	{
+		if (lb_run(&look, values, NULL, read_only, 1, SPI_OK_SELECT) == 0)
+			return false;
+		known = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
+											SPI_tuptable->tupdesc, 1, &isnull));
+		SPI_freetuptable(SPI_tuptable);
+		/* if it is our own row, a rollback may take it away */
+		if (!FullTransactionIdEquals(made_by, GetTopFullTransactionIdIfAny()) ||
+			!FullTransactionIdIsValid(made_by))
+			known_in = relid;
+	}
+	*origin = known;
+	return true;
+}
+
 /*
  * The origin of this database's transactions, made at its first use.  It is
  * drawn at random instead of counted, so that a restore of others' rows meets
@@ -61,33 +93,38 @@ make_origin(uint64 system)
 int32
 lb_current_origin(void)
 {
-	static LbPlan look = {
-		"SELECT h.origin FROM lb.home h WHERE h.system_identifier" EQ "$1",
-		1, {INT8OID}
-	};
-	static Oid	known_in = InvalidOid;
-	static int32 known;
-	static FullTransactionId made_by;
-	uint64		system = GetSystemIdentifier();
-	Datum		values[1] = {Int64GetDatum((int64) system)};
-	Oid			relid = lb_relation_oid("home");
-	bool		isnull;
+	int32		origin;
 
-	if (known_in == relid)
-		return known;
-	if (lb_run(&look, values, NULL, false, 1, SPI_OK_SELECT) == 0)
+	if (find_origin(false, &origin))
+		return origin;
+	if (make_origin(GetSystemIdentifier()))
+		made_by = GetTopFullTransactionId();
+	if (!find_origin(false, &origin))
+		elog(ERROR, "the origin of this database is gone");
+	return origin;
+}
+
+/*
+ * The same for those who only read; false if it was never used, so that no
+ * event has it.
+ */
+bool
+lb_known_origin(int32 *origin)
+{
+	LbGate		gate;
+	bool		found;
+
+	if (known_in == lb_relation_oid("home"))
 	{
-		if (make_origin(system))
-			made_by = GetTopFullTransactionId();
-		if (lb_run(&look, values, NULL, false, 1, SPI_OK_SELECT) == 0)
-			elog(ERROR, "the origin of this database is gone");
+		*origin = known;
+		return true;
 	}
-	known = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0],
-										SPI_tuptable->tupdesc, 1, &isnull));
-	SPI_freetuptable(SPI_tuptable);
-	if (!FullTransactionIdEquals(made_by, GetTopFullTransactionId()))
-		known_in = relid;		/* and no rollback of ours takes it away */
-	return known;
+	lb_gate_enter(&gate);
+	lb_spi_connect();
+	found = find_origin(true, origin);
+	lb_spi_finish();
+	lb_gate_leave(&gate);
+	return found;
 }
 
 static Datum

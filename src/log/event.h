@@ -99,6 +99,7 @@ extern void lb_claim_end(LbClaims *claims);
 
 /* append.c */
 extern int32 lb_current_origin(void);
+extern bool lb_known_origin(int32 *origin);
 extern void lb_append(const LbCounter *counter, LbEvent **events, int n,
 					  char kind, TimestampTz now);
 

@@ -267,6 +267,13 @@ lb_leaf_find_xid_index(Relation leaf)
 	return find_index(leaf, LB_EVENT_XID, false);
 }
 
+/* (counter_id, member, xid): the events of a member. */
+Oid
+lb_leaf_find_member_index(Relation leaf)
+{
+	return find_index(leaf, LB_EVENT_COUNTER_ID, false);
+}
+
 Oid
 lb_leaf_key_index(Relation leaf)
 {

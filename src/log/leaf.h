@@ -66,6 +66,7 @@ extern Relation lb_leaf_open(const LbLeaf *leaf);
 extern Oid	lb_leaf_find_key_index(Relation leaf);
 extern Oid	lb_leaf_key_index(Relation leaf);
 extern Oid	lb_leaf_find_xid_index(Relation leaf);
+extern Oid	lb_leaf_find_member_index(Relation leaf);
 extern bool lb_log_is_restoring(void);
 
 #endif							/* LB_LEAF_H */

@@ -22,8 +22,6 @@
 #include "log/lock.h"
 #include "projection/build.h"
 #include "projection/refresh.h"
-#include "projection/round.h"
-#include "projection/watermark.h"
 
 PG_FUNCTION_INFO_V1(lb_board_created);
 PG_FUNCTION_INFO_V1(lb_lock_rounds);
@@ -134,8 +132,21 @@ lb_build_board(int64 counter_id, int64 board_id)
 					  add_bucket, &building);
 	}
 	lb_round_flush(building.round);
-	lb_publish(building.round);
+	lb_build_publish(building.round, &last);
 	PopActiveSnapshot();
+}
+
+/*
+ * What is published beside the rounds has the number of one, which counted
+ * nothing: so no version is newer than the newest round.
+ */
+void
+lb_build_publish(LbRound *round, const LbWatermark *last)
+{
+	int64		published = lb_publish(round);
+
+	if (published > 0)
+		lb_watermark_write(last, round->number, 0, published);
 }
 
 /* AFTER INSERT ON lb.board FOR EACH ROW */

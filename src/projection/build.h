@@ -10,6 +10,9 @@
 
 #include "leaderboard.h"
 
+#include "projection/round.h"
+#include "projection/watermark.h"
+
 typedef struct LbBuildScope
 {
 	MemoryContext context;
@@ -19,6 +22,7 @@ typedef struct LbBuildScope
 
 extern void lb_build_begin(LbBuildScope *scope);
 extern void lb_build_end(LbBuildScope *scope);
+extern void lb_build_publish(LbRound *round, const LbWatermark *last);
 extern void lb_build_board(int64 counter_id, int64 board_id);
 
 #endif							/* LB_BUILD_H */

@@ -15,8 +15,6 @@
 
 #include "projection/build.h"
 #include "projection/refresh.h"
-#include "projection/round.h"
-#include "projection/watermark.h"
 
 PG_FUNCTION_INFO_V1(lb_refill_heads);
 
@@ -74,7 +72,7 @@ lb_refill_heads(PG_FUNCTION_ARGS)
 	counted = lb_counted(round, PG_GETARG_INT64(0), 0, PG_GETARG_INT64(1));
 	if (counted->nboards == 1)
 		touch_rankings(round, counted, &counted->boards[0].board);
-	(void) lb_publish(round);
+	lb_build_publish(round, &last);
 	lb_build_end(&scope);
 	PG_RETURN_VOID();
 }

@@ -70,6 +70,26 @@ lb_late_rules(LbLateRules *rules, const LbCounter *counter)
 		add_classes(rules, counter->counter_id);
 }
 
+/* Had the window of the rule in which the event falls settled when it came in? */
+static bool
+is_late(const LbLateRule *rule, pg_tz *zone, TimestampTz event_time,
+		TimestampTz ingest_time)
+{
+	return ingest_time - rule->lateness >
+		lb_window(rule->period, rule->starts, event_time, zone).closes;
+}
+
+/* The same of a single period, whatever it is; one that rolls never settles. */
+bool
+lb_is_late(LbPeriod period, int64 starts, int64 lateness, pg_tz *zone,
+		   TimestampTz event_time, TimestampTz ingest_time)
+{
+	LbLateRule	rule = {.period = period, .starts = starts, .lateness = lateness};
+
+	return period != LB_PERIOD_ALL && !lb_period_rolls(period) &&
+		is_late(&rule, zone, event_time, ingest_time);
+}
+
 /*
  * The windows for which the event is late.  Nothing is as long as the event's
  * own bucket, which ends before any of them, is in time for the strictest.
@@ -83,12 +103,7 @@ lb_late_set(const LbLateRules *rules, pg_tz *zone, TimestampTz event_time,
 	if (ingest_time - rules->shortest <= bucket.closes)
 		return 0;
 	for (int i = 0; i < rules->n; i++)
-	{
-		const LbLateRule *rule = &rules->rules[i];
-
-		if (ingest_time - rule->lateness >
-			lb_window(rule->period, rule->starts, event_time, zone).closes)
-			late |= LB_LATE(rule->bit);
-	}
+		if (is_late(&rules->rules[i], zone, event_time, ingest_time))
+			late |= LB_LATE(rules->rules[i].bit);
 	return late;
 }

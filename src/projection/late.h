@@ -43,5 +43,8 @@ extern void lb_late_rules(LbLateRules *rules, const LbCounter *counter);
 extern int32 lb_late_set(const LbLateRules *rules, pg_tz *zone,
 						 TimestampTz event_time, TimestampTz ingest_time,
 						 LbWindow bucket);
+extern bool lb_is_late(LbPeriod period, int64 starts, int64 lateness,
+					   pg_tz *zone, TimestampTz event_time,
+					   TimestampTz ingest_time);
 
 #endif							/* LB_LATE_H */

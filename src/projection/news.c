@@ -38,8 +38,9 @@
  */
 #define CLOCK_SLACK		USECS_PER_DAY
 
-static TimestampTz
-search_from(const LbWatermark *before)
+/* From which ingest_time on the log can hold what that watermark has not. */
+TimestampTz
+lb_news_from(const LbWatermark *before)
 {
 	if (TIMESTAMP_NOT_FINITE(before->floor))
 		return DT_NOBEGIN;
@@ -128,7 +129,7 @@ lb_news_exist(const LbWatermark *before, const LbWatermark *now)
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND, false);
+	lb_leaf_scan_begin(&scan, lb_news_from(before), DT_NOEND, false);
 	while (lb_leaf_scan_next(&scan, &leaf))
 	{
 		LbNews		news = leaf_news(&leaf, before->xmax, settled, nsettled);
@@ -179,7 +180,7 @@ fewer_than(const LbWatermark *before, int64 limit)
 	LbLeafScan	scan;
 	LbLeaf		leaf;
 
-	lb_leaf_scan_begin(&scan, search_from(before), DT_NOEND, false);
+	lb_leaf_scan_begin(&scan, lb_news_from(before), DT_NOEND, false);
 	while (limit > 0 && lb_leaf_scan_next(&scan, &leaf))
 		limit -= count_entries(&leaf, before->xmax, limit);
 	return limit > 0;
@@ -195,7 +196,7 @@ lb_news_cut(const LbWatermark *before, int64 limit)
 	Oid			types[3] = {XID8OID, TIMESTAMPTZOID, INT8OID};
 	Datum		values[3] = {
 		FullTransactionIdGetDatum(FullTransactionIdFromU64(before->xmax)),
-		TimestampTzGetDatum(search_from(before)), Int64GetDatum(limit)
+		TimestampTzGetDatum(lb_news_from(before)), Int64GetDatum(limit)
 	};
 	uint64		xid = 0;
 	bool		isnull;
@@ -213,9 +214,9 @@ lb_news_cut(const LbWatermark *before, int64 limit)
 	return xid;
 }
 
-/* What a round reads of a row of the log. */
-static LbLogged
-logged_event(TupleTableSlot *slot)
+/* What counting reads of a row of the log. */
+LbLogged
+lb_logged_event(TupleTableSlot *slot)
 {
 	LbLogged	event;
 	bool		isnull;
@@ -255,7 +256,7 @@ count_row(NewsScan *news)
 	if ((uint64) lb_slot_int64(news->slot, LB_EVENT_XID) == news->own ||
 		DatumGetInt32(slot_getattr(news->slot, LB_EVENT_ORIGIN, &isnull)) != news->origin)
 		return;
-	event = logged_event(news->slot);
+	event = lb_logged_event(news->slot);
 	lb_round_event(news->round, &event);
 }
 
@@ -346,7 +347,7 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now)
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&leaves, search_from(before), DT_NOEND, false);
+	lb_leaf_scan_begin(&leaves, lb_news_from(before), DT_NOEND, false);
 	while (lb_leaf_scan_next(&leaves, &leaf))
 		count_leaf(&news, &leaf, before, now, settled, nsettled);
 }
@@ -381,7 +382,7 @@ count_selected(LbRound *round, Portal portal, const LbWatermark *counted)
 				DatumGetInt32(slot_getattr(slot, LB_EVENT_ORIGIN, &isnull)) == origin &&
 				!lb_watermark_has(counted, (uint64) lb_slot_int64(slot, LB_EVENT_XID)))
 				continue;
-			event = logged_event(slot);
+			event = lb_logged_event(slot);
 			lb_round_event(round, &event);
 		}
 		ExecDropSingleTupleTableSlot(slot);

@@ -20,6 +20,8 @@ typedef enum LbNews
 	LB_NEWS_UNKNOWN				/* the log is being restored */
 } LbNews;
 
+extern TimestampTz lb_news_from(const LbWatermark *before);
+extern LbLogged lb_logged_event(TupleTableSlot *slot);
 extern LbNews lb_news_exist(const LbWatermark *before, const LbWatermark *now);
 extern uint64 lb_news_cut(const LbWatermark *before, int64 limit);
 extern void lb_news_count(LbRound *round, const LbWatermark *before,

@@ -84,7 +84,7 @@ CREATE TABLE lb.version (
 ALTER TABLE lb.version ALTER COLUMN leaf SET STORAGE PLAIN;
 CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
@@ -280,8 +280,12 @@ BEGIN
 	b := lb._check_board(b);
 	UPDATE lb.board d SET freshness = b.freshness, keep_versions = b.keep_versions, head = b.head
 		WHERE d.board_id = id;
+	/* earlier versions have a smaller head, or nobody has noted what moved since */
 	IF b.ranks = 'bounded' AND b.head > was.head THEN
 		PERFORM lb._refill_heads(b.counter_id, id);
+		PERFORM lb._collect_board(b.counter_id, id);
+	ELSIF was.keep_versions = '0' AND b.keep_versions > '0' THEN
+		PERFORM lb._collect_board(b.counter_id, id);
 	END IF;
 END
 $$;
@@ -290,13 +294,63 @@ CREATE FUNCTION @extschema@.lb_alter_board(board text, freshness interval DEFAUL
 		keep_versions interval DEFAULT NULL, head integer DEFAULT NULL) RETURNS void
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_alter_board(text, interval, interval, integer) IS
-'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
+'Changes what of a board changes no meaning: freshness, keep_versions and head as in lb_create_board(); NULL leaves it. Rounds wait until the transaction ends. A larger head of a bounded board costs one pass over the standings of each of its rankings. Versions from before a larger head, or from before keep_versions was raised from 0, are kept no longer. 25001 unless READ COMMITTED, 42704 for an unknown board, 22023 for a bad argument.';
 
 /*
- * Collect what no kept version reaches.  The newest version made before the
- * time from which versions are kept was current at that time and stays; what
- * came before it goes, and with it the pages that were superseded up to it.
- * Of a counter's buckets (ranking 0) nobody asks for a version but the newest.
+ * Collect what no kept version of a ranking reaches; false if there is nothing.
+ * The newest version made before the time from which versions are kept was
+ * current at that time and stays; what came before it goes, and with it the
+ * pages that were superseded up to it, and what was noted of its members.
+ * Where something went, superseded is NULL: who asks for an earlier version is
+ * told that it is gone, and not that nobody was there.
+ */
+CREATE FUNCTION lb._collect_ranking(counter_id bigint, ranking_id bigint, keep interval) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	of_counter CONSTANT bigint := counter_id;
+	of_ranking CONSTANT bigint := ranking_id;
+	before bigint;
+BEGIN
+	SELECT max(v.version) INTO before FROM lb.version v
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking
+		AND v.owes AND v.made_at < clock_timestamp() - keep;
+	IF before IS NULL THEN
+		RETURN false;
+	END IF;
+	DELETE FROM lb.page p
+		USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
+			   WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking
+			   AND v.version <= before AND v.owes) s
+		WHERE p.counter_id = of_counter AND p.ranking_id = of_ranking AND p.page_id = s.page_id;
+	DELETE FROM lb.moved m
+		WHERE m.counter_id = of_counter AND m.ranking_id = of_ranking AND m.version <= before;
+	DELETE FROM lb.version v
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking AND v.version < before;
+	UPDATE lb.version v SET owes = false, superseded = CASE WHEN NOT FOUND THEN '{}'::bigint[] END
+		WHERE v.counter_id = of_counter AND v.ranking_id = of_ranking AND v.version = before AND v.owes;
+	RETURN true;
+END
+$$;
+
+/* Of a board nothing stays but the newest versions.  Scopes are told from the whole board's. */
+CREATE FUNCTION lb._collect_board(counter_id bigint, board_id bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	PERFORM lb._collect_ranking(o.counter_id, o.ranking_id, '0')
+		FROM (SELECT DISTINCT v.counter_id, v.ranking_id
+			  FROM lb.version v JOIN lb.ranking r ON r.counter_id = v.counter_id AND r.ranking_id = v.ranking_id
+			  WHERE v.owes AND r.counter_id = _collect_board.counter_id AND r.board_id = _collect_board.board_id
+			  AND r.scope = '') o;
+END
+$$;
+
+/*
+ * Collect ranking by ranking.  Of a counter's buckets (ranking 0) nobody asks
+ * for a version but the newest.
  *
  * The rankings that have waited longest come first, and no new one is begun
  * after "budget": a loop that tidies does not count meanwhile.
@@ -310,7 +364,6 @@ DECLARE
 	until timestamptz := clock_timestamp() + budget;
 	due record;
 	found bigint := 0;
-	before bigint;
 BEGIN
 	collected := 0;
 	/* as many versions that wait as a budget of the usual size can work off */
@@ -329,22 +382,9 @@ BEGIN
 			more := true;
 			RETURN;
 		END IF;
-		SELECT max(v.version) INTO before FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-			AND v.owes AND v.made_at < clock_timestamp() - due.keep;
-		CONTINUE WHEN before IS NULL;	/* another one has done it */
-		DELETE FROM lb.page p
-			USING (SELECT unnest(v.superseded) AS page_id FROM lb.version v
-				   WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id
-				   AND v.version <= before AND v.owes) s
-			WHERE p.counter_id = due.counter_id AND p.ranking_id = due.ranking_id AND p.page_id = s.page_id;
-		DELETE FROM lb.moved m
-			WHERE m.counter_id = due.counter_id AND m.ranking_id = due.ranking_id AND m.version <= before;
-		DELETE FROM lb.version v
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version < before;
-		UPDATE lb.version v SET owes = false, superseded = NULL
-			WHERE v.counter_id = due.counter_id AND v.ranking_id = due.ranking_id AND v.version = before;
-		collected := collected + (due.ranking_id > 0)::integer;
+		IF lb._collect_ranking(due.counter_id, due.ranking_id, due.keep) AND due.ranking_id > 0 THEN
+			collected := collected + 1;
+		END IF;
 	END LOOP;
 	more := found >= portion;
 END

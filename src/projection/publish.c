@@ -51,9 +51,9 @@ write_version(const LbRanking *ranking, const LbPages *pages, LbRows *rows,
 	lb_row_set(&row, LB_VERSION_MADE_AT, TimestampTzGetDatum(GetCurrentTimestamp()));
 	if (ranking->histogram != NULL)
 		lb_row_set(&row, LB_VERSION_HISTOGRAM, lb_hist_store(ranking->histogram));
-	if (pages->nsuperseded > 0)
-		lb_row_set(&row, LB_VERSION_SUPERSEDED,
-				   int64_array(pages->superseded, pages->nsuperseded));
+	/* never NULL here: that says that earlier versions are gone */
+	lb_row_set(&row, LB_VERSION_SUPERSEDED,
+			   int64_array(pages->superseded, pages->nsuperseded));
 	if (ranking->leaf != NULL)
 		lb_row_set(&row, LB_VERSION_LEAF, PointerGetDatum(ranking->leaf));
 	lb_rows_insert(rows, &row);
@@ -158,6 +158,8 @@ publish_rankings(LbRound *round)
 	{
 		MemoryContextSwitchTo(work);
 		publish_ranking((LbRanking *) (intptr_t) ranking, &to);
+		MemoryContextSwitchTo(round->context);
+		round->changed = lappend(round->changed, (LbRanking *) (intptr_t) ranking);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 	}
@@ -176,6 +178,7 @@ lb_publish(LbRound *round)
 	int64		published = 0;
 
 	publish_rankings(round);
+	lb_push(round);
 	for (LbCounted *counted = round->first; counted != NULL; counted = counted->next)
 	{
 		if (counted->events > 0)

@@ -124,6 +124,7 @@ typedef struct LbRound
 	struct lbgroup_hash *groups;
 	struct lbmove_hash *moves;	/* only while groups are being stored */
 	LbMoves    *sorted;			/* what moved in all rankings */
+	List	   *changed;		/* the rankings that have a new version */
 	int64		events;
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
@@ -166,8 +167,9 @@ extern LbRanking *lb_ranking_of_scope(LbRound *round, LbCounted *counted,
 extern bool lb_may_slide(TimestampTz before, TimestampTz as_of);
 extern void lb_slide(LbRound *round, TimestampTz before);
 
-/* publish.c, head.c */
+/* publish.c, head.c, push.c */
 extern int64 lb_publish(LbRound *round);
+extern void lb_push(LbRound *round);
 extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 
 /* bucket.c, standing.c */

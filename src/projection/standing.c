@@ -20,30 +20,14 @@
 #include "utils/snapmgr.h"
 
 #include "projection/accum_row.h"
+#include "projection/moved.h"
 #include "projection/round.h"
-
-/* The columns of lb.standing. */
-enum
-{
-	COUNTER_ID = 1, RANKING_ID, VALUE, REACHED_AT, LAST_ID, MOVED, MEMBER, WIDE
-};
-
-/* The columns of lb.moved. */
-enum
-{
-	MOVED_COUNTER_ID = 1, MOVED_RANKING_ID, MOVED_VERSION, MOVED_VALUE,
-	MOVED_REACHED_AT, MOVED_MEMBER
-};
+#include "projection/standing.h"
 
 /* Both keys begin so; that of lb.moved goes on with the version. */
 enum
 {
 	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_MEMBER, KEY_VERSION
-};
-
-static const LbAccumColumns accum_columns = {
-	.n = 0, .value = VALUE, .wide = WIDE, .moved = MOVED,
-	.reached_at = REACHED_AT, .last_id = LAST_ID
 };
 
 /* The tables that a flush of moves reads and writes. */
@@ -84,7 +68,7 @@ merge_stored(Tables *tables, LbMove *move, Datum member)
 	if (!move->stored)
 		return;
 	move->tid = slot->tts_tid;
-	lb_accum_from_slot(&move->old, &accum_columns, slot);
+	lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
 	if (!move->absolute)
 		lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
 }
@@ -100,10 +84,10 @@ write_standing(Tables *tables, const LbMove *move, Datum member)
 		return;
 	}
 	lb_row_clear(&row);
-	lb_row_set(&row, COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
-	lb_row_set(&row, RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
-	lb_row_set(&row, MEMBER, member);
-	lb_accum_to_row(&move->accum, &accum_columns, &row);
+	lb_row_set(&row, LB_STANDING_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, LB_STANDING_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, LB_STANDING_MEMBER, member);
+	lb_accum_to_row(&move->accum, &lb_standing_columns, &row);
 	if (move->stored)
 		lb_rows_update(tables->standing_rows, &move->tid, &row);
 	else
@@ -131,14 +115,14 @@ write_moved(Tables *tables, const LbRound *round, const LbMove *move, Datum memb
 		(round->flushes > 0 && is_noted(tables, move, member, round->number)))
 		return;
 	lb_row_clear(&row);
-	lb_row_set(&row, MOVED_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
-	lb_row_set(&row, MOVED_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
-	lb_row_set(&row, MOVED_VERSION, Int64GetDatum(round->number));
-	lb_row_set(&row, MOVED_MEMBER, member);
+	lb_row_set(&row, LB_MOVED_COUNTER_ID, Int64GetDatum(move->ranking->board->counter_id));
+	lb_row_set(&row, LB_MOVED_RANKING_ID, Int64GetDatum(move->ranking->ranking_id));
+	lb_row_set(&row, LB_MOVED_VERSION, Int64GetDatum(round->number));
+	lb_row_set(&row, LB_MOVED_MEMBER, member);
 	if (move->stored && lb_accum_fits(&move->old))
 	{
-		lb_row_set(&row, MOVED_VALUE, Int64GetDatum((int64) move->old.value));
-		lb_row_set(&row, MOVED_REACHED_AT, TimestampTzGetDatum(move->old.reached_at));
+		lb_row_set(&row, LB_MOVED_VALUE, Int64GetDatum((int64) move->old.value));
+		lb_row_set(&row, LB_MOVED_REACHED_AT, TimestampTzGetDatum(move->old.reached_at));
 	}
 	lb_rows_insert(tables->moved_rows, &row);
 }
@@ -175,7 +159,7 @@ open_tables(Tables *tables)
 	tables->standing_rows = lb_rows_begin(LB_TABLE_STANDING, 0);
 	tables->moved_rows = lb_rows_begin(LB_TABLE_MOVED, 0);
 	lb_probe_begin(&tables->standing, LB_TABLE_STANDING, 0, 3);
-	lb_probe_begin(&tables->moved, LB_TABLE_MOVED, 0, 4);
+	lb_moved_begin(&tables->moved, 0);
 }
 
 static void

@@ -10,7 +10,23 @@
 
 #include "leaderboard.h"
 
+#include "projection/accum_row.h"
 #include "table/probe.h"
+
+/* The columns of lb.standing. */
+enum
+{
+	LB_STANDING_COUNTER_ID = 1,
+	LB_STANDING_RANKING_ID,
+	LB_STANDING_VALUE,
+	LB_STANDING_REACHED_AT,
+	LB_STANDING_LAST_ID,
+	LB_STANDING_MOVED,
+	LB_STANDING_MEMBER,
+	LB_STANDING_WIDE
+};
+
+extern const LbAccumColumns lb_standing_columns;
 
 /* What a member has on a ranking. */
 typedef struct LbStanding
@@ -23,5 +39,7 @@ extern void lb_standing_begin(LbProbe *probe, int64 counter_id);
 extern bool lb_standing_find(LbProbe *probe, int64 counter_id,
 							 int64 ranking_id, Datum member,
 							 LbStanding *standing);
+extern void lb_standing_accum(LbProbe *probe, int64 counter_id,
+							  int64 ranking_id, Datum member, LbAccum *accum);
 
 #endif							/* LB_STANDING_H */

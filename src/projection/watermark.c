@@ -18,10 +18,13 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/xid8.h"
 
 #include "definition/gate.h"
 #include "projection/watermark.h"
+#include "table/probe.h"
 
 /* Parse "xmin:xmax:xip,xip,…", the text of a pg_snapshot. */
 static void
@@ -93,6 +96,66 @@ lb_watermark_read(LbWatermark *mark)
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return found;
+}
+
+/* The columns of lb.round that a reader's watermark consists of. */
+enum
+{
+	NUMBER = 1,
+	SNAPSHOT = 2,
+	FLOOR = 4
+};
+
+/* Parse the round's row into memory that stays; *mark is freed of its last. */
+static void
+keep_round(TupleTableSlot *slot, LbWatermark *mark)
+{
+	MemoryContext old;
+	bool		isnull;
+	char	   *text = DatumGetCString(DirectFunctionCall1(pg_snapshot_out,
+														   slot_getattr(slot, SNAPSHOT, &isnull)));
+
+	if (mark->xip != NULL)
+		pfree(mark->xip);
+	memset(mark, 0, sizeof(*mark));
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	parse_snapshot(text, mark);
+	MemoryContextSwitchTo(old);
+	mark->as_of = DT_NOBEGIN;	/* neither is asked for by who only reads */
+	mark->floor = lb_slot_int64(slot, FLOOR);
+}
+
+/*
+ * What the round of that number, which the active snapshot sees, had counted;
+ * nothing if it is zero.  Good until the next call.  No number of a round
+ * returns, so what one came to is read once.
+ */
+const LbWatermark *
+lb_watermark_of(int64 number)
+{
+	static LbWatermark nothing = {.as_of = DT_NOBEGIN, .floor = DT_NOBEGIN};
+	static LbWatermark known;
+	static int64 known_number;
+	static Oid	known_in;
+	LbProbe		probe;
+	ScanKeyData key;
+	TupleTableSlot *slot;
+
+	if (number == 0)
+		return &nothing;
+	if (number == known_number && known_in == lb_relation_oid("round"))
+		return &known;
+	known_number = 0;
+	lb_key_int64(&key, NUMBER, number);
+	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, 1);
+	slot = lb_probe(&probe, &key, ForwardScanDirection);
+	if (slot == NULL)
+		elog(ERROR, "round " INT64_FORMAT " is gone", number);
+	keep_round(slot, &known);
+	lb_probe_end(&probe);
+	known_number = number;
+	known_in = lb_relation_oid("round");
+	return &known;
 }
 
 static void

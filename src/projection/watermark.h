@@ -30,6 +30,7 @@ typedef struct LbWatermark
 } LbWatermark;
 
 extern bool lb_watermark_read(LbWatermark *mark);
+extern const LbWatermark *lb_watermark_of(int64 number);
 extern void lb_watermark_take(LbWatermark *mark, const LbWatermark *before,
 							  TimestampTz as_of);
 extern void lb_watermark_cut(LbWatermark *mark, const LbWatermark *before,

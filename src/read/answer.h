@@ -20,15 +20,33 @@
 #include "projection/window.h"
 #include "ranktree/pages.h"
 
+/* An entry that an order is to be read without. */
+typedef struct LbHidden
+{
+	bool		found;
+	int64		rank_key;
+	int64		position;		/* counted from zero */
+	bool		alone;			/* nobody else has that rank_key */
+} LbHidden;
+
+struct LbOverlay;
+
 /*
  * What every answer of one call shares: the ranking at the version that the
  * call's snapshot sees.
  */
 typedef struct LbReading
 {
+	const char *name;			/* of the board, as it was given */
 	LbBoard		board;
+	LbText		scope;
 	TimestampTz at;				/* which window */
+	LbText		viewer;			/* who asks; empty if nobody says */
+	int64		pin;			/* the version asked for; zero: the newest */
+	int64		told_at;		/* the last one that is the same */
+	int64		newer_than;		/* the lowest bigint: whatever there is */
 	LbWindow	window;
+	bool		round_known;
 	int64		newest;			/* the newest round's number */
 	int64		ranking_id;		/* zero if nothing fell into the window yet */
 	int64		whole_id;		/* of a scope's ranking, that of the whole board */
@@ -38,12 +56,18 @@ typedef struct LbReading
 	int64		population;
 	int64		version;
 	TimestampTz now;
-	TimestampTz as_of;			/* DT_NOBEGIN before the first round */
-	TimestampTz floor;
+	TimestampTz as_of;			/* of the newest round, or the one asked for; */
+	TimestampTz floor;			/* DT_NOBEGIN before the first */
 	const LbHistogram *histogram;	/* of a bounded board */
 	LbPages		pages;
 	bool		probing;
 	LbProbe		standing;
+	bool		probing_moved;
+	LbProbe		moved;
+
+	bool		overlay_known;
+	struct LbOverlay *overlay;	/* overlay.c; may be NULL when known, too */
+	const LbHidden *hidden;		/* not in the order, if not NULL */
 } LbReading;
 
 /* A member's entry in board order. */
@@ -80,12 +104,17 @@ typedef struct LbNewest
 } LbNewest;
 
 extern LbNewest lb_newest_round(void);
-extern void lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
+extern LbNewest lb_newest_round_up_to(int64 number);
+extern bool lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo,
 							 int board_arg, int scope_arg, int at_arg);
 extern void lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo,
 							int board_arg, int at_arg);
+extern void lb_reading_round(LbReading *reading);
 extern void lb_reading_scope(LbReading *reading, LbText scope);
+extern bool lb_reading_is_news(LbReading *reading);
 extern void lb_reading_end(LbReading *reading);
+extern void lb_reading_probe(LbReading *reading);
+extern int64 lb_reading_whole(LbReading *reading);
 extern bool lb_reading_stale(const LbReading *reading, int64 freshness);
 extern const char *lb_reading_state(const LbReading *reading);
 
@@ -120,6 +149,12 @@ extern int	lb_order_page(LbReading *reading, int64 first, int n,
 						  LbEntry *entries, LbPlace *places);
 extern int	lb_order_around(LbReading *reading, const LbEntry *entry, int n,
 							LbEntry *entries, LbPlace *places);
+extern int	lb_order_stretch(LbReading *reading, int64 position, int n,
+							 LbEntry *entries, LbPlace *places);
+extern void lb_order_locate(LbReading *reading, const LbEntry *entry,
+							LbHidden *found);
+extern LbPlace lb_order_place_new(LbReading *reading, const LbEntry *entry,
+								  int64 *ahead);
 extern int64 lb_order_better(LbReading *reading, int64 value);
 extern int	lb_order_compare(const LbReading *reading, const LbEntry *a,
 							 const LbEntry *b);

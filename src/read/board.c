@@ -35,10 +35,10 @@ lb_version(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "lb_version must return a row");
-	lb_reading_begin(&reading, fcinfo, 0, 1, 2);
+	(void) lb_reading_begin(&reading, fcinfo, 0, 1, 2);
 	lb_reading_end(&reading);
 	values[0] = Int64GetDatum(reading.board.board_id);
-	values[1] = CStringGetTextDatum(psprintf("lb_board_" INT64_FORMAT,
+	values[1] = CStringGetTextDatum(psprintf(LB_CHANNEL_FORMAT,
 											 reading.board.board_id));
 	values[2] = Int64GetDatum(reading.version);
 	values[3] = TimestampTzGetDatum(reading.as_of);
@@ -119,14 +119,15 @@ put_counted(FunctionCallInfo fcinfo, LbReading *reading)
 	}
 }
 
-/* lb_distribution(board, scope, at) -> low, high, members */
+/* lb_distribution(board, scope, at, ...) -> low, high, members */
 Datum
 lb_distribution(PG_FUNCTION_ARGS)
 {
 	LbReading	reading;
 
 	lb_materialize(fcinfo);
-	lb_reading_begin(&reading, fcinfo, 0, 1, 2);
+	if (!lb_reading_begin(&reading, fcinfo, 0, 1, 2))
+		return (Datum) 0;
 	if (reading.histogram != NULL)
 		put_histogram(fcinfo, reading.histogram);
 	else if (reading.root != 0)

@@ -19,6 +19,7 @@
 
 #include "projection/standing.h"
 #include "read/answer.h"
+#include "read/pin.h"
 
 static int64
 rank_key(const LbReading *reading, int64 value)
@@ -37,17 +38,43 @@ tree_entry(const LbReading *reading, const LbEntry *entry)
 	};
 }
 
+/* Where the entry stands in the order, or would; what is hidden is not there. */
+static LbRankPlace
+find_place(LbReading *reading, const LbEntry *entry)
+{
+	LbRankEntry key = tree_entry(reading, entry);
+	const LbHidden *hidden = reading->hidden;
+	LbRankPlace place;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
+									&place));
+	if (hidden != NULL && hidden->position < place.ahead)
+		place.ahead--;
+	if (hidden != NULL && hidden->rank_key < key.rank_key)
+	{
+		place.better--;
+		place.distinct_better -= hidden->alone;
+	}
+	return place;
+}
+
 /* Is the entry one of the scope's order?  Who has left has one no more. */
 static bool
 is_in_scope(LbReading *reading, const LbEntry *entry)
 {
-	LbRankEntry key = tree_entry(reading, entry);
-	LbRankPlace found;
+	return find_place(reading, entry).found;
+}
 
-	lb_pages_check(&reading->pages,
-				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
-									&found));
-	return found.found;
+static bool
+find_standing(LbReading *reading, LbText member, LbStanding *standing)
+{
+	Datum		name = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
+
+	if (reading->pin != 0)
+		return lb_pin_standing(reading, name, standing);
+	return lb_standing_find(&reading->standing, reading->board.counter_id,
+							reading->whole_id, name, standing);
 }
 
 /*
@@ -61,15 +88,8 @@ lb_order_find(LbReading *reading, LbText member, LbEntry *entry)
 
 	if (reading->ranking_id == 0 || member.len < 1 || member.len > LB_TEXT_MAX)
 		return false;
-	if (!reading->probing)
-	{
-		lb_standing_begin(&reading->standing, reading->board.counter_id);
-		reading->probing = true;
-	}
-	if (!lb_standing_find(&reading->standing, reading->board.counter_id,
-						  reading->whole_id,
-						  PointerGetDatum(cstring_to_text_with_len(member.data, member.len)),
-						  &standing))
+	lb_reading_probe(reading);
+	if (!find_standing(reading, member, &standing))
 		return false;
 	entry->member = member;
 	entry->value = standing.value;
@@ -77,16 +97,30 @@ lb_order_find(LbReading *reading, LbText member, LbEntry *entry)
 	return reading->whole_id == reading->ranking_id || is_in_scope(reading, entry);
 }
 
+static LbRankValue
+key_place(LbReading *reading, int64 key)
+{
+	const LbHidden *hidden = reading->hidden;
+	LbRankValue place;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_value(&reading->pages.store, reading->root, key,
+									 &place));
+	if (hidden != NULL && hidden->rank_key < key)
+	{
+		place.better--;
+		place.distinct_better -= hidden->alone;
+	}
+	if (hidden != NULL && hidden->rank_key <= key)
+		place.not_worse--;
+	return place;
+}
+
 /* How many members have a strictly better value, and how many values that is. */
 static LbRankValue
 value_place(LbReading *reading, int64 value)
 {
-	LbRankValue place;
-
-	lb_pages_check(&reading->pages,
-				   lb_ranktree_value(&reading->pages.store, reading->root,
-									 rank_key(reading, value), &place));
-	return place;
+	return key_place(reading, rank_key(reading, value));
 }
 
 int64
@@ -101,6 +135,8 @@ entry_at(LbReading *reading, int64 position, LbRankCursor *cursor)
 {
 	LbRankEntry entry;
 
+	if (reading->hidden != NULL && reading->hidden->position <= position)
+		position++;
 	lb_pages_check(&reading->pages,
 				   lb_ranktree_seek(&reading->pages.store, reading->root,
 									position, cursor));
@@ -114,15 +150,11 @@ behind_head(LbReading *reading)
 {
 	LbRankCursor cursor;
 	LbRankEntry last = entry_at(reading, reading->board.head - 1, &cursor);
-	LbRankValue place;
 
-	lb_pages_check(&reading->pages,
-				   lb_ranktree_value(&reading->pages.store, reading->root,
-									 last.rank_key, &place));
 	return (LbPlace) {
 		.exact = false,
 		.better = reading->board.head,
-		.better_values = place.distinct_better + 1,
+		.better_values = key_place(reading, last.rank_key).distinct_better + 1,
 		.place = reading->board.head + 1
 	};
 }
@@ -130,7 +162,8 @@ behind_head(LbReading *reading)
 /*
  * Limit what the tree says to what the board promises.  ahead is the number
  * of entries ahead in board order; known, whether it is more than a lower
- * bound.
+ * bound: if not, those behind the tree's end may be better too, unless the
+ * last in it are equals.
  */
 static LbPlace
 limit_to_head(LbReading *reading, LbPlace place, int64 ahead, bool known)
@@ -143,13 +176,13 @@ limit_to_head(LbReading *reading, LbPlace place, int64 ahead, bool known)
 		return behind_head(reading);
 	if (ahead < head && known)
 		return place;
-	if (reading->board.ties != LB_ORDINAL)
-		place.place = 0;
-	else
+	if (reading->board.ties == LB_ORDINAL || (!known && place.better == ahead))
 	{
 		place.exact = false;
-		place.place = head + 1; /* at the least */
+		place.place = Min(head, ahead) + 1; /* at the least */
 	}
+	else
+		place.place = 0;
 	return place;
 }
 
@@ -157,13 +190,9 @@ limit_to_head(LbReading *reading, LbPlace place, int64 ahead, bool known)
 LbPlace
 lb_order_place(LbReading *reading, const LbEntry *entry)
 {
-	LbRankEntry key = tree_entry(reading, entry);
-	LbRankPlace found;
+	LbRankPlace found = find_place(reading, entry);
 	LbPlace		place;
 
-	lb_pages_check(&reading->pages,
-				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
-									&found));
 	if (!found.found && !reading->board.bounded)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -177,6 +206,48 @@ lb_order_place(LbReading *reading, const LbEntry *entry)
 		.place = found.ahead + 1
 	};
 	return limit_to_head(reading, place, found.ahead, found.found);
+}
+
+/* Where in the tree the entry is, to hide it. */
+void
+lb_order_locate(LbReading *reading, const LbEntry *entry, LbHidden *found)
+{
+	LbRankPlace place = find_place(reading, entry);
+	LbRankValue value = value_place(reading, entry->value);
+
+	found->found = place.found;
+	found->rank_key = rank_key(reading, entry->value);
+	found->position = place.ahead;
+	found->alone = value.not_worse - value.better == 1;
+}
+
+/*
+ * Where an entry stands that the tree does not have and the population counts.
+ * ahead, if not NULL: the entries ahead, or -1 if it is behind the end of a
+ * bounded board's tree and others may be between.
+ */
+LbPlace
+lb_order_place_new(LbReading *reading, const LbEntry *entry, int64 *ahead)
+{
+	LbRankPlace found = find_place(reading, entry);
+	LbRankTotals totals;
+	int64		size;
+	bool		known;
+
+	lb_pages_check(&reading->pages,
+				   lb_ranktree_totals(&reading->pages.store, reading->root, &totals));
+	size = totals.entries - (reading->hidden != NULL);
+	known = found.ahead < size || size == reading->population - 1;
+	if (ahead != NULL)
+		*ahead = known ? found.ahead : -1;
+	return limit_to_head(reading,
+						 (LbPlace) {
+							 .exact = true,
+							 .better = found.better,
+							 .better_values = found.distinct_better,
+							 .place = found.ahead + 1
+						 },
+						 found.ahead, known);
 }
 
 /* Where the value would stand, the last of its equals. */
@@ -212,8 +283,8 @@ copy_entry(const LbReading *reading, const LbRankEntry *from, LbEntry *to)
  * Read on from a place: up to n entries, each with where it stands, which the
  * first one's place tells for all.
  */
-static int
-read_stretch(LbReading *reading, int64 position, int n, LbEntry *entries,
+int
+lb_order_stretch(LbReading *reading, int64 position, int n, LbEntry *entries,
 			 LbPlace *places)
 {
 	LbRankCursor cursor;
@@ -264,8 +335,8 @@ lb_order_page(LbReading *reading, int64 first, int n, LbEntry *entries,
 		last = Min(last, reading->board.head);
 	if (reading->root == 0 || first > last)
 		return 0;
-	return read_stretch(reading, first - 1, (int) Min(n, last - first + 1),
-						entries, places);
+	return lb_order_stretch(reading, first - 1, (int) Min(n, last - first + 1),
+							entries, places);
 }
 
 /*
@@ -276,13 +347,9 @@ int
 lb_order_around(LbReading *reading, const LbEntry *entry, int n,
 				LbEntry *entries, LbPlace *places)
 {
-	LbRankEntry key = tree_entry(reading, entry);
-	LbRankPlace found;
+	LbRankPlace found = find_place(reading, entry);
 	int64		first;
 
-	lb_pages_check(&reading->pages,
-				   lb_ranktree_find(&reading->pages.store, reading->root, &key,
-									&found));
 	if (!found.found)
 	{
 		entries[0] = *entry;
@@ -290,8 +357,8 @@ lb_order_around(LbReading *reading, const LbEntry *entry, int n,
 		return 1;
 	}
 	first = Max(found.ahead - n, 0);
-	return read_stretch(reading, first, (int) (found.ahead - first) + 1 + n,
-						entries, places);
+	return lb_order_stretch(reading, first, (int) (found.ahead - first) + 1 + n,
+							entries, places);
 }
 
 /* Board order: the better value, then the earlier time, then the bytes. */

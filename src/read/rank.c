@@ -10,14 +10,14 @@
 
 #include "miscadmin.h"
 
-#include "read/answer.h"
+#include "read/overlay.h"
 
 PG_FUNCTION_INFO_V1(lb_rank);
 PG_FUNCTION_INFO_V1(lb_ranks);
 PG_FUNCTION_INFO_V1(lb_among);
 PG_FUNCTION_INFO_V1(lb_rank_for_value);
 
-/* board, member(s) or value, scope, at */
+/* board, member(s) or value, scope, at and what follows it */
 #define BEGIN(reading)	lb_reading_begin(reading, fcinfo, 0, 2, 3)
 
 static void
@@ -25,10 +25,13 @@ put_rank_of(FunctionCallInfo fcinfo, LbReading *reading, LbText member)
 {
 	Datum		values[LB_ANSWER_COLUMNS];
 	bool		nulls[LB_ANSWER_COLUMNS];
+	const LbOverlay *overlay = lb_overlay_of(reading, member);
 	LbEntry		entry;
 	LbPlace		place;
 
-	if (lb_order_find(reading, member, &entry))
+	if (overlay != NULL)
+		lb_overlay_answer(overlay, values, nulls);
+	else if (lb_order_find(reading, member, &entry))
 	{
 		place = lb_order_place(reading, &entry);
 		lb_answer_ranked(reading, &entry, &place, values, nulls);
@@ -45,7 +48,8 @@ lb_rank(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "member");
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	put_rank_of(fcinfo, &reading, lb_text_arg(fcinfo, 1));
 	lb_reading_end(&reading);
 	return (Datum) 0;
@@ -60,7 +64,8 @@ lb_ranks(PG_FUNCTION_ARGS)
 
 	members = lb_members_arg(fcinfo, 1, &n);
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -75,6 +80,7 @@ typedef struct Among
 {
 	const LbReading *reading;
 	LbEntry		entry;
+	const LbOverlay *overlay;	/* of the viewer */
 	bool		ranked;
 	int			given;
 } Among;
@@ -137,6 +143,35 @@ next_among_rank(const LbReading *reading, const Among *among, int i, int64 befor
 	pg_unreachable();
 }
 
+/* What the member has, which is what its place among the others depends on. */
+static void
+find_among(LbReading *reading, Among *among)
+{
+	LbText		member = among->entry.member;
+
+	among->overlay = lb_overlay_of(reading, member);
+	if (among->overlay == NULL)
+		among->ranked = lb_order_find(reading, member, &among->entry);
+	else if ((among->ranked = among->overlay->ranked))
+		among->entry = among->overlay->now;
+}
+
+static void
+answer_among(LbReading *reading, const Among *among, Datum *values, bool *nulls)
+{
+	LbPlace		place;
+
+	if (among->overlay != NULL)
+		lb_overlay_answer(among->overlay, values, nulls);
+	else if (among->ranked)
+	{
+		place = lb_order_place(reading, &among->entry);
+		lb_answer_ranked(reading, &among->entry, &place, values, nulls);
+	}
+	else
+		lb_answer_unranked(reading, among->entry.member, values, nulls);
+}
+
 static void
 put_among(FunctionCallInfo fcinfo, LbReading *reading, Among *among, int n)
 {
@@ -146,18 +181,12 @@ put_among(FunctionCallInfo fcinfo, LbReading *reading, Among *among, int n)
 	{
 		Datum		values[1 + LB_ANSWER_COLUMNS];
 		bool		nulls[1 + LB_ANSWER_COLUMNS];
-		LbPlace		place;
 
 		CHECK_FOR_INTERRUPTS();
 		nulls[0] = !among[i].ranked;
 		if (among[i].ranked)
-		{
 			rank = next_among_rank(reading, among, i, rank);
-			place = lb_order_place(reading, &among[i].entry);
-			lb_answer_ranked(reading, &among[i].entry, &place, values + 1, nulls + 1);
-		}
-		else
-			lb_answer_unranked(reading, among[i].entry.member, values + 1, nulls + 1);
+		answer_among(reading, &among[i], values + 1, nulls + 1);
 		values[0] = Int64GetDatum(rank);
 		lb_put_row(fcinfo, values, nulls);
 	}
@@ -181,10 +210,10 @@ lb_among(PG_FUNCTION_ARGS)
 		among[i].given = i;
 	}
 	n = distinct_members(among, n);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	for (int i = 0; i < n; i++)
-		among[i].ranked = lb_order_find(&reading, among[i].entry.member,
-										&among[i].entry);
+		find_among(&reading, &among[i]);
 	qsort(among, n, sizeof(Among), compare_among);
 	put_among(fcinfo, &reading, among, n);
 	lb_reading_end(&reading);
@@ -201,7 +230,8 @@ lb_rank_for_value(PG_FUNCTION_ARGS)
 
 	lb_check_not_null(fcinfo, 1, "value");
 	lb_materialize(fcinfo);
-	BEGIN(&reading);
+	if (!BEGIN(&reading))
+		return (Datum) 0;
 	place = lb_order_place_of_value(&reading, PG_GETARG_INT64(1));
 	lb_answer_value(&reading, PG_GETARG_INT64(1), &place, values, nulls);
 	lb_put_row(fcinfo, values, nulls);

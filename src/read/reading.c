@@ -18,8 +18,10 @@
 #include "utils/timestamp.h"
 
 #include "definition/cache.h"
+#include "projection/standing.h"
 #include "projection/version.h"
-#include "read/answer.h"
+#include "read/overlay.h"
+#include "read/pin.h"
 #include "table/epoch.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
@@ -35,8 +37,28 @@ enum
 /* The key of lb.version. */
 enum
 {
-	KEY_COUNTER_ID = 1, KEY_RANKING_ID
+	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_VERSION
 };
+
+/* The last round of those keys of lb.round. */
+static LbNewest
+last_round(ScanKey keys, int nkeys)
+{
+	LbNewest	last = {0, DT_NOBEGIN, DT_NOBEGIN};
+	LbProbe		probe;
+	TupleTableSlot *slot;
+
+	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, nkeys);
+	slot = lb_probe(&probe, keys, BackwardScanDirection);
+	if (slot != NULL)
+	{
+		last.number = lb_slot_int64(slot, ROUND_NUMBER);
+		last.as_of = lb_slot_int64(slot, ROUND_AS_OF);
+		last.floor = lb_slot_int64(slot, ROUND_FLOOR);
+	}
+	lb_probe_end(&probe);
+	return last;
+}
 
 /* Where the newest round came to. */
 LbNewest
@@ -45,24 +67,42 @@ lb_newest_round(void)
 	static LbNewest known;
 	static uint64 known_at;
 	uint64		epoch = lb_snapshot_epoch();
-	LbNewest	newest = {0, DT_NOBEGIN, DT_NOBEGIN};
-	LbProbe		probe;
-	TupleTableSlot *slot;
 
 	if (epoch != 0 && epoch == known_at)
 		return known;
-	lb_probe_begin(&probe, LB_TABLE_ROUND, 0, 0);
-	slot = lb_probe(&probe, NULL, BackwardScanDirection);
-	if (slot != NULL)
-	{
-		newest.number = lb_slot_int64(slot, ROUND_NUMBER);
-		newest.as_of = lb_slot_int64(slot, ROUND_AS_OF);
-		newest.floor = lb_slot_int64(slot, ROUND_FLOOR);
-	}
-	lb_probe_end(&probe);
-	known = newest;
+	known = last_round(NULL, 0);
 	known_at = epoch;
-	return newest;
+	return known;
+}
+
+/* And one of at most that number. */
+LbNewest
+lb_newest_round_up_to(int64 number)
+{
+	ScanKeyData key;
+
+	lb_key_int64_up_to(&key, ROUND_NUMBER, number);
+	return last_round(&key, 1);
+}
+
+/*
+ * What rounds have come to.  An answer that nothing newer is there needs it
+ * not, so it is read when it is first asked for.
+ */
+void
+lb_reading_round(LbReading *reading)
+{
+	LbNewest	newest;
+
+	if (reading->round_known)
+		return;
+	newest = lb_newest_round();
+	reading->newest = newest.number;
+	reading->as_of = newest.as_of;
+	reading->floor = newest.floor;
+	if (reading->pin != 0)
+		lb_pin_round(reading);
+	reading->round_known = true;
 }
 
 /*
@@ -70,7 +110,7 @@ lb_newest_round(void)
  * round after its beginning, before which it could not be seen to be empty.
  */
 static int64
-version_of_nothing(TimestampTz opens, int64 newest)
+first_round_since(TimestampTz opens, int64 newest)
 {
 	static LbPlan plan = {
 		"SELECT r.number FROM lb.round r WHERE r.as_of OPERATOR(pg_catalog.>=) $1 "
@@ -125,7 +165,7 @@ recall_version(LbReading *reading, uint64 epoch)
 static void
 keep_version(const LbReading *reading, uint64 epoch)
 {
-	if (reading->histogram == NULL && reading->leaf == NULL)
+	if (epoch != 0 && reading->histogram == NULL && reading->leaf == NULL)
 		known[reading->ranking_id % KNOWN] = (Known) {
 			.epoch = epoch,
 			.counter_id = reading->board.counter_id,
@@ -136,25 +176,32 @@ keep_version(const LbReading *reading, uint64 epoch)
 		};
 }
 
-/* Read the newest version of reading->ranking_id; false if it has none. */
+/*
+ * Read the version of reading->ranking_id that is asked for: the newest, or the
+ * newest up to a round.  False if it has none.
+ */
 static bool
 read_version(LbReading *reading)
 {
 	LbProbe		probe;
-	ScanKeyData keys[2];
+	ScanKeyData keys[3];
 	TupleTableSlot *slot;
 	Datum		histogram;
 	Datum		leaf;
 	bool		isnull;
-	uint64		epoch = lb_snapshot_epoch();
+	bool		pinned = reading->pin != 0;
+	bool		found;
+	uint64		epoch = pinned ? 0 : lb_snapshot_epoch();
 
 	if (recall_version(reading, epoch))
 		return true;
 	lb_key_int64(&keys[0], KEY_COUNTER_ID, reading->board.counter_id);
 	lb_key_int64(&keys[1], KEY_RANKING_ID, reading->ranking_id);
-	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, 2);
+	lb_key_int64_up_to(&keys[2], KEY_VERSION, reading->pin);
+	lb_probe_begin(&probe, LB_TABLE_VERSION, reading->board.counter_id, pinned ? 3 : 2);
 	slot = lb_probe(&probe, keys, BackwardScanDirection);
-	if (slot != NULL)
+	found = slot != NULL;
+	if (found)
 	{
 		Datum		xmin = slot_getsysattr(slot, MinTransactionIdAttributeNumber,
 										   &isnull);
@@ -173,7 +220,9 @@ read_version(LbReading *reading)
 		keep_version(reading, epoch);
 	}
 	lb_probe_end(&probe);
-	return slot != NULL;
+	if (pinned)
+		lb_pin_check(reading, found);
+	return found;
 }
 
 /* The rankings last read, so that they need not be looked up. */
@@ -247,6 +296,19 @@ find_ranking(const LbReading *reading, LbText scope)
 	return id;
 }
 
+/* What was not there at the version asked for has none that is newer. */
+static int64
+version_of_nothing(LbReading *reading)
+{
+	int64		version;
+
+	if (reading->window.opens > reading->now)
+		return 0;
+	lb_reading_round(reading);
+	version = first_round_since(reading->window.opens, reading->newest);
+	return reading->pin != 0 ? Min(version, reading->pin) : version;
+}
+
 static void
 look_up(LbReading *reading, LbText scope)
 {
@@ -257,8 +319,7 @@ look_up(LbReading *reading, LbText scope)
 	if (reading->ranking_id != 0 && read_version(reading))
 		return;
 	reading->ranking_id = 0;
-	if (reading->window.opens <= reading->now)
-		reading->version = version_of_nothing(reading->window.opens, reading->newest);
+	reading->version = version_of_nothing(reading);
 }
 
 /*
@@ -321,6 +382,49 @@ check_covered(const LbReading *reading)
 }
 
 /*
+ * The arguments that follow "at" wherever there are any: viewer, version,
+ * newer_than.
+ */
+static void
+take_wishes(LbReading *reading, FunctionCallInfo fcinfo, int viewer_arg)
+{
+	int			version_arg = viewer_arg + 1;
+	int			newer_than_arg = viewer_arg + 2;
+
+	reading->viewer = lb_text_arg(fcinfo, viewer_arg);
+	if (!PG_ARGISNULL(version_arg))
+	{
+		reading->pin = PG_GETARG_INT64(version_arg);
+		if (reading->pin < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"version\" must be at least 1"),
+					 errhint("Give the version of an earlier answer, or leave it out for the newest.")));
+		if (reading->viewer.len > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"viewer\" and \"version\" exclude each other"),
+					 errdetail("A version is what was counted then; the viewer's uncounted events are of now."),
+					 errhint("Leave one of them out.")));
+	}
+	if (!PG_ARGISNULL(newer_than_arg))
+		reading->newer_than = PG_GETARG_INT64(newer_than_arg);
+}
+
+/*
+ * Whoever asks for no instant means now; and who asks for a version, when that
+ * was made, so that what is read with it page by page stays one window.
+ */
+static TimestampTz
+usual_instant(LbReading *reading)
+{
+	if (reading->pin == 0)
+		return reading->now;
+	lb_reading_round(reading);
+	return TIMESTAMP_NOT_FINITE(reading->as_of) ? reading->now : reading->as_of;
+}
+
+/*
  * The board and the instant; without an argument for it, now.  The caller has
  * checked its own arguments.
  */
@@ -328,25 +432,26 @@ void
 lb_reading_open(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				int at_arg)
 {
-	LbNewest	newest;
-
 	lb_check_not_null(fcinfo, board_arg, "board");
 	memset(reading, 0, sizeof(*reading));
 	reading->now = GetCurrentTimestamp();
-	reading->board = *lb_cached_board(text_to_cstring(PG_GETARG_TEXT_PP(board_arg)));
+	reading->name = text_to_cstring(PG_GETARG_TEXT_PP(board_arg));
+	reading->board = *lb_cached_board(reading->name);
+	reading->newer_than = PG_INT64_MIN;
+	if (at_arg >= 0 && PG_NARGS() > at_arg + 1)
+		take_wishes(reading, fcinfo, at_arg + 1);
+	reading->at = usual_instant(reading);
 	/* a board of one window has no use for it, whatever it is */
-	reading->at = at_arg < 0 || reading->board.period == LB_PERIOD_ALL ?
-		reading->now : lb_instant_arg(fcinfo, at_arg, reading->now);
-	newest = lb_newest_round();
-	reading->newest = newest.number;
-	reading->as_of = newest.as_of;
-	reading->floor = newest.floor;
+	if (at_arg >= 0 && reading->board.period != LB_PERIOD_ALL)
+		reading->at = lb_instant_arg(fcinfo, at_arg, reading->at);
 }
 
 /* Read what the answers of a scope share; the empty one is the whole board. */
 void
 lb_reading_scope(LbReading *reading, LbText scope)
 {
+	bool		known_all;
+
 	if (scope.len > 0 && !reading->board.scoped)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -357,9 +462,16 @@ lb_reading_scope(LbReading *reading, LbText scope)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a scope has at most %d bytes", LB_TEXT_MAX),
 				 errhint("lb_scopes() lists the scopes of a board.")));
+	reading->scope = scope;
 	find_version(reading, scope);
-	if (lb_period_rolls(reading->board.period))
+	/* who knows the version, and sees what all see, is told so by that alone */
+	known_all = reading->version <= reading->newer_than && reading->viewer.len == 0;
+	if (!known_all)
+		lb_reading_round(reading);
+	if (lb_period_rolls(reading->board.period) &&
+		(!known_all || reading->at != reading->now))
 	{
+		lb_reading_round(reading);
 		find_covered(reading, scope);
 		check_covered(reading);
 	}
@@ -368,8 +480,21 @@ lb_reading_scope(LbReading *reading, LbText scope)
 	lb_pages_leaf(&reading->pages, reading->root, reading->leaf);
 }
 
-/* Read what the answers share. */
-void
+/*
+ * Has the answer something that whoever asks does not know?  Uncounted events
+ * of the viewer are that too, until they are in a version.
+ */
+bool
+lb_reading_is_news(LbReading *reading)
+{
+	return reading->version > reading->newer_than || lb_overlay(reading) != NULL;
+}
+
+/*
+ * Read what the answers share.  False if that is not newer than what the
+ * caller knows: then it is to give no rows, and the reading is over.
+ */
+bool
 lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 				 int scope_arg, int at_arg)
 {
@@ -377,6 +502,28 @@ lb_reading_begin(LbReading *reading, FunctionCallInfo fcinfo, int board_arg,
 
 	lb_reading_open(reading, fcinfo, board_arg, at_arg);
 	lb_reading_scope(reading, scope.data == NULL ? (LbText) {"", 0} : scope);
+	if (lb_reading_is_news(reading))
+		return true;
+	lb_reading_end(reading);
+	return false;
+}
+
+/* Make reading->standing ready. */
+void
+lb_reading_probe(LbReading *reading)
+{
+	if (!reading->probing)
+		lb_standing_begin(&reading->standing, reading->board.counter_id);
+	reading->probing = true;
+}
+
+/* The whole board's ranking of the window, also where the scope has none yet. */
+int64
+lb_reading_whole(LbReading *reading)
+{
+	if (reading->ranking_id == 0 && reading->scope.len > 0)
+		return find_ranking(reading, (LbText) {"", 0});
+	return reading->whole_id;
 }
 
 void
@@ -384,6 +531,8 @@ lb_reading_end(LbReading *reading)
 {
 	if (reading->probing)
 		lb_probe_end(&reading->standing);
+	if (reading->probing_moved)
+		lb_probe_end(&reading->moved);
 	lb_pages_end(&reading->pages);
 }
 
@@ -397,12 +546,15 @@ lb_reading_stale(const LbReading *reading, int64 freshness)
 
 /*
  * A window is settled when everything that may still be counted was ingested
- * after its lateness ended, which makes it late for this window.
+ * after its lateness ended, which makes it late for this window.  At a version
+ * it was what it was for that round.
  */
 const char *
 lb_reading_state(const LbReading *reading)
 {
-	if (reading->now < reading->window.closes ||
+	TimestampTz seen = reading->pin != 0 ? reading->as_of : reading->now;
+
+	if (seen < reading->window.closes ||
 		lb_period_rolls(reading->board.period))
 		return "live";
 	if (!TIMESTAMP_NOT_FINITE(reading->floor) &&

@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "read/answer.h"
+#include "read/overlay.h"
 
 PG_FUNCTION_INFO_V1(lb_top_scopes);
 
@@ -29,12 +29,12 @@ put_scope(FunctionCallInfo fcinfo, LbReading *reading, LbText scope, int n)
 
 		values[0] = PointerGetDatum(cstring_to_text_with_len(scope.data, scope.len));
 		nulls[0] = false;
-		lb_answer_ranked(reading, &entries[i], &places[i], values + 1, nulls + 1);
+		lb_answer_entry(reading, &entries[i], &places[i], values + 1, nulls + 1);
 		lb_put_row(fcinfo, values, nulls);
 	}
 }
 
-/* lb_top_scopes(board, scopes, n, at): all of them with one snapshot. */
+/* lb_top_scopes(board, scopes, n, at, ...): all of them with one snapshot. */
 Datum
 lb_top_scopes(PG_FUNCTION_ARGS)
 {
@@ -57,7 +57,8 @@ lb_top_scopes(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		lb_reading_scope(&reading, scopes[i]);
-		put_scope(fcinfo, &reading, scopes[i], n);
+		if (lb_reading_is_news(&reading))
+			put_scope(fcinfo, &reading, scopes[i], n);
 		lb_reading_end(&reading);
 		MemoryContextReset(work);
 	}

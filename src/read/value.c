@@ -17,6 +17,7 @@
 
 #include "projection/within.h"
 #include "read/answer.h"
+#include "read/tail.h"
 
 PG_FUNCTION_INFO_V1(lb_value);
 PG_FUNCTION_INFO_V1(lb_values);
@@ -39,6 +40,7 @@ typedef struct ValueReading
 	int64		freshness;
 	TimestampTz now;
 	LbNewest	newest;
+	LbText		viewer;			/* empty: nobody */
 	LbGate		gate;
 	LbWithin	within;
 } ValueReading;
@@ -97,7 +99,7 @@ find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
 	lb_within_begin(&reading->within, counter, reading->window);
 }
 
-/* (counter, member or members, period, at) */
+/* (counter, member or members, period, at, viewer) */
 static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
@@ -113,6 +115,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
 	reading->newest = lb_newest_round();
+	reading->viewer = lb_text_arg(fcinfo, 4);
 	find_window(reading, fcinfo, 3);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
@@ -166,6 +169,27 @@ put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 	return false;
 }
 
+/* The viewer has the events that no round has counted yet, too. */
+static void
+add_tail(const ValueReading *reading, Sums *sums)
+{
+	LbTailOf of = {
+		.counter_id = reading->counter.counter_id,
+		.op = reading->counter.op,
+		.grain = reading->counter.grain,
+		.zone = reading->counter.zone,
+		.window = reading->window,
+		.period = reading->period,
+		.lateness = reading->counter.lateness,
+		.newest = reading->newest.number
+	};
+	LbTail		tail;
+
+	lb_tail_read(&of, reading->viewer, &tail);
+	lb_accum_merge(of.op, &sums->in_time, &tail.in_time);
+	lb_accum_merge(of.op, &sums->late, &tail.late);
+}
+
 static void
 value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 		  bool *nulls)
@@ -176,6 +200,10 @@ value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
 	lb_within(&reading->within, member, add_bucket, &sums);
+	/* nothing of a retired counter will be counted */
+	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer) &&
+		!reading->counter.retired)
+		add_tail(reading, &sums);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);

@@ -113,6 +113,22 @@ lb_key_int64(ScanKey key, AttrNumber column, int64 value)
 				Int64GetDatum(value));
 }
 
+/* Higher numbers. */
+void
+lb_key_int64_above(ScanKey key, AttrNumber column, int64 value)
+{
+	ScanKeyInit(key, column, BTGreaterStrategyNumber, F_INT8GT,
+				Int64GetDatum(value));
+}
+
+/* That number and lower ones. */
+void
+lb_key_int64_up_to(ScanKey key, AttrNumber column, int64 value)
+{
+	ScanKeyInit(key, column, BTLessEqualStrategyNumber, F_INT8LE,
+				Int64GetDatum(value));
+}
+
 void
 lb_key_char(ScanKey key, AttrNumber column, char value)
 {

@@ -51,6 +51,8 @@ extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 
 extern void lb_key_int64(ScanKey key, AttrNumber column, int64 value);
+extern void lb_key_int64_above(ScanKey key, AttrNumber column, int64 value);
+extern void lb_key_int64_up_to(ScanKey key, AttrNumber column, int64 value);
 extern void lb_key_char(ScanKey key, AttrNumber column, char value);
 extern void lb_key_int32(ScanKey key, AttrNumber column, int32 value);
 extern void lb_key_int16(ScanKey key, AttrNumber column, int16 value);

@@ -2,7 +2,7 @@
 # Laws of all text files: shell syntax, line ends, white space.
 . "$(dirname "$0")/tap.sh.inc"
 
-files=$(find . -type f ! -path './.git/*' ! -path './.check*/*' ! -path './.demo*/*' ! -path './.bench*/*' \
+files=$(find . -type f ! -path './.git/*' ! -path './.check*/*' ! -path './.demo*/*' ! -path './.bench*/*' ! -path './.drivers/*' \
 	! -path './results/*' ! -path './test/fuzz/corpus/*' ! -path './test/golden/*' ! -path './bench/*/data/*' | sort)
 scripts=$(for f in $files; do
 	case $f in
