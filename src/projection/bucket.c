@@ -45,7 +45,7 @@ find_row(LbProbe *probe, const LbGroup *group, Datum member)
 	lb_key_char(&keys[3], LB_BUCKET_KEY_SPAN, group->span);
 	lb_key_time(&keys[4], LB_BUCKET_KEY_OPENS, group->bucket.opens);
 	lb_key_int32(&keys[5], LB_BUCKET_KEY_LATE, group->late);
-	return lb_probe(probe, keys, ForwardScanDirection);
+	return lb_probe_row(probe, keys);
 }
 
 static void
