@@ -88,12 +88,13 @@ typedef struct LbTopk
 	uint8_t    *bytes;			/* the items, in the order of entries */
 	size_t		bytes_used;
 	size_t		bytes_room;
-	uint64_t	seed;			/* of hashes and pivots */
+	uint64_t	seed;			/* of hashes */
+	uint64_t	pivots;			/* random state */
 	LbTopkResize resize;
 	void	   *arg;
 } LbTopk;
 
-/* Stored bytes while they are read; the last five are the current item's. */
+/* Stored bytes while they are read; the last are the current item's. */
 typedef struct LbTopkReader
 {
 	int64_t		total;
