@@ -31,6 +31,9 @@ OBJS = \
 	src/histogram/histogram_agg.o \
 	src/histogram/histogram_ops.o \
 	src/histogram/histogram_chart.o \
+	src/topk/topk_core.o \
+	src/topk/topk_bytes.o \
+	src/topk/topk_value.o \
 	src/definition/gate.o \
 	src/definition/period.o \
 	src/definition/lookup.o \
