@@ -31,6 +31,11 @@ OBJS = \
 	src/histogram/histogram_agg.o \
 	src/histogram/histogram_ops.o \
 	src/histogram/histogram_chart.o \
+	src/hll/hll_core.o \
+	src/hll/hll_dense.o \
+	src/hll/hll_pack.o \
+	src/hll/hll_estimate.o \
+	src/hll/hll_text.o \
 	src/topk/topk_core.o \
 	src/topk/topk_bytes.o \
 	src/topk/topk_value.o \
@@ -164,6 +169,9 @@ endif
 else ifneq ($(wildcard $(PGXS)),)
 
 include $(PGXS)
+
+# Loops over registers, which are to become vector code.
+src/hll/hll_dense.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # A struct changed in a header changes every object that has it inside.
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)

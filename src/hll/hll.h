@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * hll.h
+ *	  lb_hll for the C of other folders.
+ *
+ *		LbHll		h;
+ *
+ *		lb_hll_begin(&h, bits, context);		empty, grows in that context
+ *		lb_hll_add_hash(&h, lb_hll_hash_text(actor, length));
+ *		lb_hll_merge_stored(&h, datum);			of any bits: folds to the fewer
+ *		count = lb_hll_estimate(&h);
+ *		datum = lb_hll_store(&h);				canonical
+ *		lb_hll_clear(&h);						frees what it holds
+ *
+ * The pure functions are declared in hll_core.h: lb_hll_merge,
+ * lb_hll_interval, lb_hll_fold, and lb_hll_merge_bytes, lb_hll_pack_max,
+ * lb_hll_pack for bytes that are no Datum.  An LbHll is some 60 bytes and may
+ * be part of another struct; it may be copied, if the original is forgotten.
+ *
+ * Memory: nothing while empty; 128 bytes to 8 bytes a value and twice that
+ * while sparse, 2^bits bytes when dense.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_HLL_H
+#define LB_HLL_H
+
+#include "utils/expandeddatum.h"
+
+#include "hll/hll_core.h"
+
+/* hll_value.c */
+
+/* The context is where the sketch grows; 22023 when bits is out of range. */
+extern void lb_hll_begin(LbHll *h, int32 bits, MemoryContext context);
+
+/* Count in a stored sketch; XX001 when its bytes are damaged. */
+extern void lb_hll_merge_stored(LbHll *h, Datum datum);
+
+/* A flat Datum of the type, in the current context. */
+extern Datum lb_hll_store(const LbHll *h);
+
+/* hll_hash.c */
+
+/* The hash of a text in the server's encoding, as lb_hll_agg(text) has it. */
+extern uint64 lb_hll_hash_text(const char *text, size_t length);
+
+#endif							/* LB_HLL_H */
