@@ -41,6 +41,7 @@ OBJS = \
 	src/topk/topk_value.o \
 	src/definition/gate.o \
 	src/definition/period.o \
+	src/definition/family.o \
 	src/definition/lookup.o \
 	src/definition/cache.o \
 	src/table/probe.o src/table/epoch.o \
@@ -70,6 +71,8 @@ OBJS = \
 	src/projection/window.o \
 	src/projection/late.o \
 	src/projection/accum.o \
+	src/projection/sketch.o \
+	src/projection/sketches.o \
 	src/projection/accum_row.o \
 	src/projection/within.o \
 	src/projection/fold.o \

@@ -19,6 +19,10 @@ CREATE FUNCTION lb._period(period text, grain interval) RETURNS text
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_period_sql';
 
+CREATE FUNCTION lb._tolerated_error(type text, tolerated_error double precision) RETURNS double precision
+	LANGUAGE c IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_tolerated_error_sql';
+
 /* The value, if it is one of those allowed; else 22023, which lists them. */
 CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -150,9 +154,10 @@ CREATE FUNCTION lb._check_counter(d lb.counter_version) RETURNS lb.counter_versi
 DECLARE
 	least_idempotency interval;
 BEGIN
-	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact');
+	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact', 'unique');
 	d.operator := lb._one_of('operator', coalesce(d.operator, 'sum'), 'sum', 'max', 'min', 'last');
-	d.monotonic := coalesce(d.monotonic, false);
+	/* what sketches count cannot be taken back */
+	d.monotonic := coalesce(d.monotonic, false) OR d.type <> 'exact';
 	d.lateness := coalesce(d.lateness, '1 day');
 	d.max_age := coalesce(d.max_age, '7 days');
 	d.max_skew := coalesce(d.max_skew, '60 seconds');
@@ -161,6 +166,17 @@ BEGIN
 		RAISE EXCEPTION 'invalid grain %', d.grain
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'grain is one of 1, 5, 10, 15, 20 or 30 minutes, or 1 hour.';
+	END IF;
+	IF d.type <> 'exact' AND d.operator <> 'sum' THEN
+		RAISE EXCEPTION 'a counter of type % has no operator "%"', d.type, d.operator
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = CASE d.type WHEN 'unique' THEN 'Leave operator out: a unique counter counts different actors.'
+					ELSE 'Leave operator out: an approximate counter sums.' END;
+	END IF;
+	IF d.type = 'unique' AND (d.min_delta IS NOT NULL OR d.max_delta IS NOT NULL) THEN
+		RAISE EXCEPTION 'a unique counter has no bounds of deltas'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Leave min_delta and max_delta out: the delta of each of its events is 1.';
 	END IF;
 	IF d.monotonic AND d.operator <> 'sum' THEN
 		RAISE EXCEPTION 'only a sum can be monotonic'
@@ -172,10 +188,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'Swap them, or leave one out.';
 	END IF;
-	IF d.tolerated_error IS NOT NULL THEN
-		RAISE EXCEPTION 'an exact counter tolerates no error'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
-	END IF;
+	d.tolerated_error := lb._tolerated_error(d.type, d.tolerated_error);
 	PERFORM lb._usecs(d.lateness, 'lateness');
 	least_idempotency := greatest(interval '24 hours',
 								  make_interval(secs => (lb._usecs(d.max_age, 'max_age') + lb._usecs(d.max_skew, 'max_skew')) / 1000000.0));
