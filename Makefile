@@ -8,6 +8,7 @@ DATA = leaderboard--1.0.sql
 SQL_PARTS = \
 	src/prelude.sql \
 	src/histogram/histogram.sql \
+	src/hll/hll.sql \
 	src/definition/tables.sql \
 	src/definition/definition.sql \
 	src/scope/tables.sql \
@@ -36,6 +37,11 @@ OBJS = \
 	src/hll/hll_pack.o \
 	src/hll/hll_estimate.o \
 	src/hll/hll_text.o \
+	src/hll/hll_hash.o \
+	src/hll/hll_value.o \
+	src/hll/hll_io.o \
+	src/hll/hll_agg.o \
+	src/hll/hll_ops.o \
 	src/topk/topk_core.o \
 	src/topk/topk_bytes.o \
 	src/topk/topk_value.o \

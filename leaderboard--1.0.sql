@@ -354,6 +354,253 @@ REVOKE ALL ON FUNCTION
 	lb._histogram_agg_final(@extschema@.lb_histogram),
 	lb._histogram_agg_move_final(@extschema@.lb_histogram)
 FROM PUBLIC;
+/* lb_hll: how many different values.  src/hll/README.md says why it is as it is. */
+
+CREATE TYPE @extschema@.lb_hll;
+
+CREATE FUNCTION @extschema@.lb_hll_in(pg_catalog.cstring)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_out(@extschema@.lb_hll)
+RETURNS pg_catalog.cstring
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_recv(pg_catalog.internal)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll)
+RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE @extschema@.lb_hll (
+	INPUT = @extschema@.lb_hll_in,
+	OUTPUT = @extschema@.lb_hll_out,
+	RECEIVE = @extschema@.lb_hll_recv,
+	SEND = @extschema@.lb_hll_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+
+CREATE FUNCTION @extschema@.lb_hll_from_bytea(bytes pg_catalog.bytea)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (pg_catalog.bytea AS @extschema@.lb_hll) WITH FUNCTION @extschema@.lb_hll_from_bytea(pg_catalog.bytea);
+CREATE CAST (@extschema@.lb_hll AS pg_catalog.bytea) WITH FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll);
+
+COMMENT ON TYPE @extschema@.lb_hll IS
+'How many different values: a HyperLogLog sketch of 2^bits registers, bits 4 to 18. '
+'Up to 3/16 * 2^bits values (3072 of the default 14 bits) it is sparse and its count exact but for one set in a thousand; beyond, the relative standard error is 1.04 / sqrt(2^bits): 0.8 per cent by default. '
+'Text form: \x and the published bytes (src/hll/README.md) in hexadecimal, \x01000e0000 for an empty one. Equal sets of values are equal bytes, in whatever order and parts they were counted. '
+'A dense one of 14 bits takes 8.2 kB, a sparse one some 3 bytes a value. '
+'Errors: 22P02 bad text, 22P03 bad wire bytes or bytea, XX001 damaged stored bytes. In all functions a NULL in a required argument gives NULL, in an optional one its default.';
+
+COMMENT ON FUNCTION @extschema@.lb_hll_in(pg_catalog.cstring) IS
+'Text input of lb_hll. Errors: 22P02 with the place and what is wrong there.';
+COMMENT ON FUNCTION @extschema@.lb_hll_out(@extschema@.lb_hll) IS
+'Text output of lb_hll.';
+COMMENT ON FUNCTION @extschema@.lb_hll_recv(pg_catalog.internal) IS
+'Binary input of lb_hll: the published byte form, fully checked. Errors: 22P03.';
+COMMENT ON FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll) IS
+'The published byte form of lb_hll (src/hll/README.md), the same on every machine; also the cast to bytea.';
+COMMENT ON FUNCTION @extschema@.lb_hll_from_bytea(pg_catalog.bytea) IS
+'A sketch from its published byte form, fully checked; also the cast from bytea. Errors: 22P03.';
+COMMENT ON CAST (pg_catalog.bytea AS @extschema@.lb_hll) IS 'the published byte form, fully checked';
+COMMENT ON CAST (@extschema@.lb_hll AS pg_catalog.bytea) IS 'the published byte form';
+
+
+/* Comparison: equal or not; there is no order among sketches. */
+
+CREATE FUNCTION @extschema@.lb_hll_eq(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_ne(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_hash(sketch @extschema@.lb_hll)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_hash_extended(sketch @extschema@.lb_hll, seed bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.= (
+	FUNCTION = @extschema@.lb_hll_eq,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.=),
+	NEGATOR = OPERATOR(@extschema@.<>),
+	RESTRICT = pg_catalog.eqsel,
+	JOIN = pg_catalog.eqjoinsel,
+	HASHES
+);
+
+CREATE OPERATOR @extschema@.<> (
+	FUNCTION = @extschema@.lb_hll_ne,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.<>),
+	NEGATOR = OPERATOR(@extschema@.=),
+	RESTRICT = pg_catalog.neqsel,
+	JOIN = pg_catalog.neqjoinsel
+);
+
+CREATE OPERATOR CLASS @extschema@.lb_hll_hash_ops
+DEFAULT FOR TYPE @extschema@.lb_hll USING hash AS
+	OPERATOR 1 @extschema@.=,
+	FUNCTION 1 @extschema@.lb_hll_hash(@extschema@.lb_hll),
+	FUNCTION 2 @extschema@.lb_hll_hash_extended(@extschema@.lb_hll, bigint);
+
+COMMENT ON FUNCTION @extschema@.lb_hll_eq(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind =: the same bits and the same state; so of equal sets, and almost never of others. Sketches of different bits are not equal; that is no error.';
+COMMENT ON FUNCTION @extschema@.lb_hll_ne(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind <>: not equal.';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash(@extschema@.lb_hll) IS
+'Hash of a sketch, for GROUP BY, DISTINCT, EXCEPT and hash joins.';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash_extended(@extschema@.lb_hll, bigint) IS
+'Seeded 64-bit hash of a sketch, for hash partitioning.';
+COMMENT ON OPERATOR @extschema@.= (@extschema@.lb_hll, @extschema@.lb_hll) IS 'equal';
+COMMENT ON OPERATOR @extschema@.<> (@extschema@.lb_hll, @extschema@.lb_hll) IS 'not equal';
+COMMENT ON OPERATOR CLASS @extschema@.lb_hll_hash_ops USING hash IS
+'Equality of sketches, hashed.';
+
+
+/* Making and joining. */
+
+CREATE FUNCTION @extschema@.lb_hll_empty(bits integer DEFAULT 14)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_add(h @extschema@.lb_hll, value pg_catalog.anyelement)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_union(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.|| (
+	FUNCTION = @extschema@.lb_hll_union,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.||)
+);
+
+CREATE FUNCTION @extschema@.lb_hll_hash_value(value pg_catalog.anyelement)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_hll_empty(integer) IS
+'A sketch of no value. bits 4 to 18, NULL is 14; each bit more doubles the size and divides the error by 1.41. Errors: 22023.';
+COMMENT ON FUNCTION @extschema@.lb_hll_add(@extschema@.lb_hll, pg_catalog.anyelement) IS
+'h with one value more; the types are those of lb_hll_agg. h or value NULL gives NULL. A literal needs its type: lb_hll_add(h, ''x''::text). '
+'Errors: 0A000 for other types and for nondeterministic collations. Cost: some microseconds, as it unpacks and packs h; use lb_hll_agg for many values.';
+COMMENT ON FUNCTION @extschema@.lb_hll_union(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind ||: the values of both, exactly as if all had been counted by one sketch. Of different bits: as if all had been counted with the fewer bits. Cost: some microseconds.';
+COMMENT ON OPERATOR @extschema@.|| (@extschema@.lb_hll, @extschema@.lb_hll) IS 'the values of both';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash_value(pg_catalog.anyelement) IS
+'The 64-bit hash that lb_hll counts a value by: XXH3 with seed 0 of the value''s canonical bytes (src/hll/README.md), for those who build sketches elsewhere. '
+'smallint, integer, bigint of the same value hash alike, real and double precision too, char(n), varchar, text, name and enum labels of the same text too. Errors: 0A000 as lb_hll_agg.';
+
+
+/* Questions. */
+
+CREATE FUNCTION @extschema@.lb_hll_count(h @extschema@.lb_hll)
+RETURNS double precision
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_bounds(h @extschema@.lb_hll, confidence double precision DEFAULT 0.95, OUT low double precision, OUT high double precision)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_bits(h @extschema@.lb_hll)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_hll_count(@extschema@.lb_hll) IS
+'How many different values: a whole number while the sketch is sparse (up to 3/16 * 2^bits values), then an estimate whose relative standard error is at most 1.04 / sqrt(2^bits), without bias at any size. 0 for an empty sketch. Cost: some ten microseconds.';
+COMMENT ON FUNCTION @extschema@.lb_hll_bounds(@extschema@.lb_hll, double precision) IS
+'Bounds low and high, lb_hll_count between them, that hold the true number of different values with that confidence, over random sets. '
+'While the sketch is sparse low = high almost always. low is never less than 0. confidence NULL is 0.95; h NULL gives NULL. Errors: 22003 when confidence is not between 0 and 1.';
+COMMENT ON FUNCTION @extschema@.lb_hll_bits(@extschema@.lb_hll) IS
+'The bits of a sketch, 4 to 18: it has 2^bits registers.';
+
+
+/* Aggregates: the state is the type; what these functions do is in hll_agg.c. */
+
+CREATE FUNCTION lb._hll_agg_add(state @extschema@.lb_hll, value pg_catalog.anyelement)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_add(state @extschema@.lb_hll, value pg_catalog.anyelement, bits integer)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_union(state @extschema@.lb_hll, sketch @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_union' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_final(state @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_final' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE AGGREGATE @extschema@.lb_hll_agg(value pg_catalog.anyelement) (
+	SFUNC = lb._hll_agg_add,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_hll_agg(value pg_catalog.anyelement, bits integer) (
+	SFUNC = lb._hll_agg_add,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_hll_union_agg(sketch @extschema@.lb_hll) (
+	SFUNC = lb._hll_agg_union,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE @extschema@.lb_hll_agg(pg_catalog.anyelement) IS
+'The sketch of the values that are not NULL; NULL when there is none. 14 bits: 0.8 per cent. '
+'Types: boolean, integers, oid, real, double precision, numeric, text, varchar, char, name, enums, bytea, uuid, date, time, timestamp with and without time zone, and domains over them; cast others to text. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame, but computes each anew. '
+'Errors: 0A000 for other types and for nondeterministic collations. Cost: some ten nanoseconds a row; memory: 2^bits bytes a group of many values, some 20 bytes a value while few.';
+COMMENT ON AGGREGATE @extschema@.lb_hll_agg(pg_catalog.anyelement, integer) IS
+'The sketch of the values that are not NULL; NULL when there is none. bits 4 to 18, NULL is 14; the relative standard error is 1.04 / sqrt(2^bits). '
+'Types: boolean, integers, oid, real, double precision, numeric, text, varchar, char, name, enums, bytea, uuid, date, time, timestamp with and without time zone, and domains over them; cast others to text. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame, but computes each anew. '
+'Errors: 22023 when bits is out of range or changes between rows; 0A000 for other types and for nondeterministic collations. Cost: some ten nanoseconds a row; memory: 2^bits bytes a group of many values, some 20 bytes a value while few.';
+COMMENT ON AGGREGATE @extschema@.lb_hll_union_agg(@extschema@.lb_hll) IS
+'The values of all the sketches that are not NULL together; NULL when there is none. Of different bits: as if all had been counted with the fewest. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame. Cost: some microseconds a row; memory: 2^bits bytes a group.';
+
+/* Users call the aggregates, whose owner may call these. */
+REVOKE ALL ON FUNCTION
+	lb._hll_agg_add(@extschema@.lb_hll, pg_catalog.anyelement),
+	lb._hll_agg_add(@extschema@.lb_hll, pg_catalog.anyelement, integer),
+	lb._hll_agg_union(@extschema@.lb_hll, @extschema@.lb_hll),
+	lb._hll_agg_final(@extschema@.lb_hll)
+FROM PUBLIC;
 /*
  * The exact, backed-up definitions.  They have no foreign keys among each
  * other: pg_restore with several jobs loads the tables of an extension in any
@@ -484,6 +731,10 @@ CREATE FUNCTION lb._usecs(span interval, argument text DEFAULT '') RETURNS bigin
 CREATE FUNCTION lb._period(period text, grain interval) RETURNS text
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_period_sql';
+
+CREATE FUNCTION lb._tolerated_error(type text, tolerated_error double precision) RETURNS double precision
+	LANGUAGE c IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_tolerated_error_sql';
 
 /* The value, if it is one of those allowed; else 22023, which lists them. */
 CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
@@ -616,9 +867,10 @@ CREATE FUNCTION lb._check_counter(d lb.counter_version) RETURNS lb.counter_versi
 DECLARE
 	least_idempotency interval;
 BEGIN
-	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact');
+	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact', 'unique');
 	d.operator := lb._one_of('operator', coalesce(d.operator, 'sum'), 'sum', 'max', 'min', 'last');
-	d.monotonic := coalesce(d.monotonic, false);
+	/* what sketches count cannot be taken back */
+	d.monotonic := coalesce(d.monotonic, false) OR d.type <> 'exact';
 	d.lateness := coalesce(d.lateness, '1 day');
 	d.max_age := coalesce(d.max_age, '7 days');
 	d.max_skew := coalesce(d.max_skew, '60 seconds');
@@ -627,6 +879,17 @@ BEGIN
 		RAISE EXCEPTION 'invalid grain %', d.grain
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'grain is one of 1, 5, 10, 15, 20 or 30 minutes, or 1 hour.';
+	END IF;
+	IF d.type <> 'exact' AND d.operator <> 'sum' THEN
+		RAISE EXCEPTION 'a counter of type % has no operator "%"', d.type, d.operator
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = CASE d.type WHEN 'unique' THEN 'Leave operator out: a unique counter counts different actors.'
+					ELSE 'Leave operator out: an approximate counter sums.' END;
+	END IF;
+	IF d.type = 'unique' AND (d.min_delta IS NOT NULL OR d.max_delta IS NOT NULL) THEN
+		RAISE EXCEPTION 'a unique counter has no bounds of deltas'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Leave min_delta and max_delta out: the delta of each of its events is 1.';
 	END IF;
 	IF d.monotonic AND d.operator <> 'sum' THEN
 		RAISE EXCEPTION 'only a sum can be monotonic'
@@ -638,10 +901,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'Swap them, or leave one out.';
 	END IF;
-	IF d.tolerated_error IS NOT NULL THEN
-		RAISE EXCEPTION 'an exact counter tolerates no error'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
-	END IF;
+	d.tolerated_error := lb._tolerated_error(d.type, d.tolerated_error);
 	PERFORM lb._usecs(d.lateness, 'lateness');
 	least_idempotency := greatest(interval '24 hours',
 								  make_interval(secs => (lb._usecs(d.max_age, 'max_age') + lb._usecs(d.max_skew, 'max_skew')) / 1000000.0));
@@ -1437,12 +1697,14 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
+	sketch bytea,
 	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+ALTER TABLE lb.bucket ALTER COLUMN sketch SET STORAGE EXTERNAL;
 CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
 CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint. sketch: of a unique counter, the lb_hll of the actors, of which value is the count; NULL for an exact one.';
 
 CREATE TABLE lb.counter_horizon (
 	counter_id bigint PRIMARY KEY,
@@ -1499,6 +1761,17 @@ CREATE TABLE lb.standing (
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
 'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+
+CREATE TABLE lb.sketch (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	sketch bytea NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 85);
+ALTER TABLE lb.sketch ALTER COLUMN sketch SET STORAGE EXTERNAL;
+COMMENT ON TABLE lb.sketch IS
+'What the standings of unique counters are merged in: the lb_hll of a member''s actors in a ranking, at its newest version, of which lb.standing has the count.';
 
 CREATE TABLE lb.moved (
 	counter_id bigint NOT NULL,
@@ -1597,6 +1870,9 @@ CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS voi
 	AS $$
 BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.sketch s USING lb.ranking r
 		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
 	DELETE FROM lb.moved m USING lb.ranking r
@@ -3417,7 +3693,7 @@ BEGIN
 		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 		AND d.refobjid OPERATOR(pg_catalog.=) (SELECT e.oid FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'leaderboard')
 		AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
-		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_histogram')
+		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_(histogram|hll)')
 	LOOP
 		EXECUTE pg_catalog.format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', routine);
 	END LOOP;

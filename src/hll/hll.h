@@ -45,4 +45,58 @@ extern Datum lb_hll_store(const LbHll *h);
 /* The hash of a text in the server's encoding, as lb_hll_agg(text) has it. */
 extern uint64 lb_hll_hash_text(const char *text, size_t length);
 
+/*
+ * For this folder: an aggregate's state, a sketch that is changed in place.
+ * Stored, copied or sent it is an ordinary value.
+ */
+typedef struct LbExpandedHll
+{
+	ExpandedObjectHeader header;
+	struct varlena *flat;		/* between being asked its size and flattened */
+	LbHll		h;
+} LbExpandedHll;
+
+extern LbExpandedHll *lb_hll_expand(int32 bits, MemoryContext context);
+extern const ExpandedObjectMethods lb_hll_methods;
+
+/* 22023 when there cannot be a sketch of so many bits. */
+extern void lb_hll_check_bits(int32 bits);
+
+/* Parsing and validation shared by in, recv, the cast and detoasting. */
+extern void lb_hll_merge_or_fail(LbHll *h, const uint8_t *bytes, size_t size,
+								 int sqlstate);
+extern void lb_hll_load_bytes(LbHll *h, const uint8_t *bytes, size_t size,
+							  int sqlstate);
+
+/* A sketch from a Datum: the caller's own, to change. */
+extern void lb_hll_load(LbHll *h, Datum datum);
+
+/* The same to read only: in *own, or that of an aggregate's state. */
+extern const LbHll *lb_hll_read(Datum datum, LbHll *own);
+
+/* The flat bytes behind a Datum, checked. */
+extern struct varlena *lb_hll_flat(Datum datum);
+
+/* The expanded sketch behind a Datum, if it is one. */
+static inline LbExpandedHll *
+lb_hll_expanded(Datum datum)
+{
+	ExpandedObjectHeader *header;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	header = DatumGetEOHP(datum);
+	return header->eoh_methods == &lb_hll_methods ?
+		(LbExpandedHll *) header : NULL;
+}
+
+/* The expanded sketch that this Datum entitles to change, or NULL. */
+static inline LbExpandedHll *
+lb_hll_writable(Datum datum)
+{
+	if (!VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+		return NULL;
+	return lb_hll_expanded(datum);
+}
+
 #endif							/* LB_HLL_H */
