@@ -2717,6 +2717,15 @@ BEGIN
 		RETURN NEXT 'the histogram is not that of the standings';
 	END IF;
 
+	IF EXISTS (SELECT FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s
+			FULL JOIN (SELECT * FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) k ON k.member = s.member
+			WHERE s.value IS DISTINCT FROM round(@extschema@.lb_hll_count(k.sketch::@extschema@.lb_hll));
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not the counts of their sketches', wrong);
+		END IF;
+	END IF;
+
 	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
 	IF tree.problem IS NOT NULL THEN
 		RETURN NEXT tree.problem;
@@ -2773,7 +2782,8 @@ BEGIN
 		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
-			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+			CASE op WHEN 'unique' THEN round(@extschema@.lb_hll_count(@extschema@.lb_hll_union_agg(u.sketch::@extschema@.lb_hll)))::numeric
+				WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
 		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
@@ -2869,7 +2879,7 @@ DECLARE
 	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT CASE v.type WHEN 'exact' THEN v.operator ELSE v.type END INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id

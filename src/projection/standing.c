@@ -39,7 +39,7 @@ typedef struct Tables
 	LbProbe		moved;
 	LbRows	   *standing_rows;
 	LbRows	   *moved_rows;
-	LbSketches	sketches;		/* open once there is one to be stored */
+	LbSketches	sketches;		/* open if the round has any */
 } Tables;
 
 static void
@@ -78,8 +78,6 @@ merge_sketches(Tables *tables, LbMove *move, Datum member)
 	const LbBoard *board = move->ranking->board;
 	ListCell   *part;
 
-	if (!tables->sketches.begun)
-		lb_sketches_begin(&tables->sketches, true);
 	foreach(part, move->parts)
 		lb_accum_merge(board->op, &move->accum, &((LbGroup *) lfirst(part))->accum);
 	if (!lb_sketches_find(&tables->sketches, board->counter_id,
@@ -195,13 +193,15 @@ store_move(LbRound *round, Tables *tables, LbMove *move)
 }
 
 static void
-open_tables(Tables *tables)
+open_tables(const LbRound *round, Tables *tables)
 {
 	memset(tables, 0, sizeof(*tables));
 	tables->standing_rows = lb_rows_begin(LB_TABLE_STANDING, 0);
 	tables->moved_rows = lb_rows_begin(LB_TABLE_MOVED, 0);
 	lb_probe_begin(&tables->standing, LB_TABLE_STANDING, 0, 3);
 	lb_moved_begin(&tables->moved, 0);
+	if (round->has_sketches)
+		lb_sketches_begin(&tables->sketches, true);
 }
 
 static void
@@ -224,7 +224,7 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 	Tables		tables;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	open_tables(&tables);
+	open_tables(round, &tables);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
