@@ -124,6 +124,7 @@ OBJS = \
 REGRESS = \
 	install \
 	definition \
+	family \
 	admission \
 	json \
 	counting \
