@@ -77,17 +77,21 @@ extern const LbHll *lb_hll_read(Datum datum, LbHll *own);
 /* The flat bytes behind a Datum, checked. */
 extern struct varlena *lb_hll_flat(Datum datum);
 
-/* The expanded sketch behind a Datum, if it is one. */
+/*
+ * The expanded sketch behind a Datum, if it is one.  DatumGetEOHP() would do,
+ * but is a call into the server, and this is done for every row.
+ */
 static inline LbExpandedHll *
 lb_hll_expanded(Datum datum)
 {
-	ExpandedObjectHeader *header;
+	varatt_expanded external;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
 		return NULL;
-	header = DatumGetEOHP(datum);
-	return header->eoh_methods == &lb_hll_methods ?
-		(LbExpandedHll *) header : NULL;
+	memcpy(&external, VARDATA_EXTERNAL(DatumGetPointer(datum)),
+		   sizeof(external));
+	return external.eohptr->eoh_methods == &lb_hll_methods ?
+		(LbExpandedHll *) external.eohptr : NULL;
 }
 
 /* The expanded sketch that this Datum entitles to change, or NULL. */

@@ -61,24 +61,25 @@ new_state(FunctionCallInfo fcinfo, int32 bits)
 	return lb_hll_expand(bits, context);
 }
 
-/*
- * The state in argument 0, which is not NULL, ready to be changed: it came
- * as a plain value if somebody else than an executor node called.
- */
+/* A state that came as a plain value: somebody else than a node called. */
 static LbExpandedHll *
-given_state(FunctionCallInfo fcinfo)
+loaded_state(FunctionCallInfo fcinfo)
 {
-	Datum		datum = PG_GETARG_DATUM(0);
-	LbExpandedHll *state = lb_hll_writable(datum);
-	const LbHll *h;
 	LbHll		own;
+	const LbHll *h = lb_hll_read(PG_GETARG_DATUM(0), &own);
+	LbExpandedHll *state = new_state(fcinfo, h->bits);
 
-	if (likely(state != NULL))
-		return state;
-	h = lb_hll_read(datum, &own);
-	state = new_state(fcinfo, h->bits);
 	lb_hll_merge(&state->h, h);
 	return state;
+}
+
+/* The state in argument 0, which is not NULL, ready to be changed. */
+static inline LbExpandedHll *
+given_state(FunctionCallInfo fcinfo)
+{
+	LbExpandedHll *state = lb_hll_writable(PG_GETARG_DATUM(0));
+
+	return likely(state != NULL) ? state : loaded_state(fcinfo);
 }
 
 /* Argument 2, where the aggregate has it. */

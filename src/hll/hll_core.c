@@ -92,11 +92,10 @@ insert(uint64_t *entries, uint32_t slots, int shift, uint64_t entry)
 	entries[slot] = entry;
 }
 
-/* Twice the slots. */
+/* A table of so many slots, with the entries that there are. */
 static void
-grow(LbHll *h)
+resize(LbHll *h, uint32_t slots)
 {
-	uint32_t	slots = h->slots == 0 ? SLOTS_MIN : h->slots * 2;
 	int			shift = 32 - __builtin_ctz(slots);
 	uint64_t   *entries = h->memory.get(h->memory.context,
 										sizeof(uint64_t) * slots);
@@ -110,6 +109,20 @@ grow(LbHll *h)
 	h->entries = entries;
 	h->slots = slots;
 	h->slot_shift = (uint8_t) shift;
+}
+
+/* Room for so many entries in an empty sketch. */
+void
+lb_hll_reserve(LbHll *h, uint32_t count)
+{
+	uint32_t	slots = SLOTS_MIN;
+
+	if (h->registers != NULL || count == 0)
+		return;
+	while (slots / 4 * 3 < count)
+		slots *= 2;
+	if (slots > h->slots)
+		resize(h, slots);
 }
 
 /* Bring an entry to the register that it means. */
@@ -162,7 +175,7 @@ lb_hll_add_entry(LbHll *h, uint64_t entry)
 	if (!needs_rank(place, h->bits))
 		entry &= ~UINT64_C(0xff);
 	if (h->count >= h->slots / 4 * 3)
-		grow(h);
+		resize(h, h->slots == 0 ? SLOTS_MIN : 2 * h->slots);
 
 	slot = place >> h->slot_shift;
 	while (h->entries[slot] != 0)

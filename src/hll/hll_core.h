@@ -96,6 +96,7 @@ extern void lb_hll_init(LbHll *h, int bits, const LbHllMemory *memory);
 extern void lb_hll_clear(LbHll *h);
 extern void lb_hll_add_sparse(LbHll *h, uint64_t hash);
 extern void lb_hll_add_entry(LbHll *h, uint64_t entry);
+extern void lb_hll_reserve(LbHll *h, uint32_t count);
 extern void lb_hll_make_dense(LbHll *h);
 extern void lb_hll_fold(LbHll *h, int bits);
 extern void lb_hll_fold_registers(uint8_t *into, int bits,
@@ -113,6 +114,8 @@ extern void lb_hll_nibbles_max(uint8_t *registers, const uint8_t *nibbles,
 							   uint32_t n, int base);
 extern uint32_t lb_hll_nibbles_look(const uint8_t *nibbles, uint32_t n,
 									bool *has_zero);
+extern uint32_t lb_hll_nibbles_full(const uint8_t *nibbles, uint32_t n,
+									uint32_t from);
 
 /* hll_pack.c */
 extern size_t lb_hll_pack_max(const LbHll *h);

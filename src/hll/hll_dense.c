@@ -109,3 +109,35 @@ lb_hll_nibbles_look(const uint8_t *nibbles, uint32_t n, bool *has_zero)
 	*has_zero = zeros != 0;
 	return full;
 }
+
+/* The first register from there on whose nibble is 15, or n. */
+uint32_t
+lb_hll_nibbles_full(const uint8_t *nibbles, uint32_t n, uint32_t from)
+{
+	uint32_t	half = n / 2;
+
+	for (uint32_t i = from; i < n;)
+	{
+		int			shift = i < half ? 0 : 4;
+		uint32_t	at = i & (half - 1);
+
+		if ((nibbles[at] >> shift & 15) == 15)
+			return i;
+		i++;
+		if (at % 8 != 7)
+			continue;
+		/* most words have none */
+		while ((i & (half - 1)) != 0)
+		{
+			uint64_t	x;
+
+			memcpy(&x, nibbles + (i & (half - 1)), 8);
+			x >>= shift;
+			x &= x >> 2;
+			if ((x & (x >> 1) & UINT64_C(0x0101010101010101)) != 0)
+				break;
+			i += 8;
+		}
+	}
+	return n;
+}

@@ -78,6 +78,14 @@ kind_of(Oid type, LbHllKind *kind)
 	}
 }
 
+/* Whether text is hashed as the server has it; SQL_ASCII has no encoding. */
+static bool
+is_plain_text(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 ||
+		GetDatabaseEncoding() == PG_SQL_ASCII;
+}
+
 const LbHllHasher *
 lb_hll_find_hasher(FmgrInfo *flinfo, int argument, Oid collation)
 {
@@ -100,7 +108,8 @@ lb_hll_find_hasher(FmgrInfo *flinfo, int argument, Oid collation)
 				 errhint("Such values may be equal although their bytes differ. Add COLLATE \"C\" to tell all of them apart, or count lower(value) or normalize(value).")));
 
 	hasher = MemoryContextAlloc(flinfo->fn_mcxt, sizeof(LbHllHasher));
-	hasher->kind = kind;
+	hasher->kind = kind == LB_HLL_KIND_TEXT && is_plain_text() ?
+		LB_HLL_KIND_BYTEA : kind;
 	flinfo->fn_extra = hasher;
 	return hasher;
 }
@@ -109,18 +118,15 @@ lb_hll_find_hasher(FmgrInfo *flinfo, int argument, Oid collation)
 uint64
 lb_hll_hash_text(const char *text, size_t length)
 {
-	const char *utf8 = text;
+	char	   *utf8;
 	uint64		hash;
 
-	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
-	{
-		utf8 = pg_server_to_any(text, (int) length, PG_UTF8);
-		if (utf8 != text)
-			length = strlen(utf8);
-	}
-	hash = XXH3_64bits(utf8, length);
+	if (is_plain_text())
+		return XXH3_64bits(text, length);
+	utf8 = pg_server_to_any(text, (int) length, PG_UTF8);
+	hash = XXH3_64bits(utf8, utf8 == text ? length : strlen(utf8));
 	if (utf8 != text)
-		pfree(unconstify(char *, utf8));
+		pfree(utf8);
 	return hash;
 }
 
@@ -151,17 +157,15 @@ hash_of_numeric(Datum value)
 }
 
 static uint64
-hash_of_varlena(LbHllKind kind, Datum value)
+hash_of_text(LbHllKind kind, Datum value)
 {
 	struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
-	const char *bytes = VARDATA_ANY(flat);
+	char	   *text = VARDATA_ANY(flat);
 	size_t		length = VARSIZE_ANY_EXHDR(flat);
 
-	if (kind == LB_HLL_KIND_BYTEA)
-		return XXH3_64bits(bytes, length);
 	if (kind == LB_HLL_KIND_BPCHAR)
-		length = (size_t) bpchartruelen(unconstify(char *, bytes), (int) length);
-	return lb_hll_hash_text(bytes, length);
+		length = (size_t) bpchartruelen(text, (int) length);
+	return lb_hll_hash_text(text, length);
 }
 
 static uint64
@@ -199,8 +203,9 @@ lb_hll_hash_other(const LbHllHasher *hasher, Datum value)
 			return hash_of_numeric(value);
 		case LB_HLL_KIND_TEXT:
 		case LB_HLL_KIND_BPCHAR:
+			return hash_of_text(hasher->kind, value);
 		case LB_HLL_KIND_BYTEA:
-			return hash_of_varlena(hasher->kind, value);
+			return lb_hll_hash_varlena(value);
 		case LB_HLL_KIND_NAME:
 			return lb_hll_hash_text(NameStr(*DatumGetName(value)),
 									strlen(NameStr(*DatumGetName(value))));

@@ -34,7 +34,7 @@ typedef enum LbHllKind
 	LB_HLL_KIND_NAME,
 	LB_HLL_KIND_CHAR,
 	LB_HLL_KIND_ENUM,
-	LB_HLL_KIND_BYTEA,
+	LB_HLL_KIND_BYTEA,			/* and text that is UTF-8 already */
 	LB_HLL_KIND_UUID
 } LbHllKind;
 
@@ -62,7 +62,18 @@ lb_hll_hash_int64(int64 value)
 	return XXH3_64bits(&value, sizeof(value));
 }
 
-/* The hasher of argument 1 of a call, looked up with its first row. */
+/* The bytes of a varlena as they are. */
+static inline uint64
+lb_hll_hash_varlena(Datum value)
+{
+	struct varlena *flat = (struct varlena *) DatumGetPointer(value);
+
+	if (VARATT_IS_COMPRESSED(flat) || VARATT_IS_EXTERNAL(flat))
+		flat = pg_detoast_datum_packed(flat);
+	return XXH3_64bits(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
+}
+
+/* The hasher of that argument of a call, looked up with its first row. */
 static inline const LbHllHasher *
 lb_hll_hasher(FunctionCallInfo fcinfo, int argument)
 {
@@ -83,6 +94,8 @@ lb_hll_hash_datum(const LbHllHasher *hasher, Datum value)
 			return lb_hll_hash_int64(DatumGetInt64(value));
 		case LB_HLL_KIND_INT4:
 			return lb_hll_hash_int64(DatumGetInt32(value));
+		case LB_HLL_KIND_BYTEA:
+			return lb_hll_hash_varlena(value);
 		default:
 			return lb_hll_hash_other(hasher, value);
 	}

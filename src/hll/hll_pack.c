@@ -40,10 +40,35 @@ typedef struct Reader
 	int			nheld;
 } Reader;
 
+/* Eight bytes, the first being the low end. */
+static inline uint64_t
+load8(const uint8_t *bytes)
+{
+	uint64_t	x;
+
+	memcpy(&x, bytes, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	return x;
+}
+
 /* Hold at least n bits, n <= 56; false when they are not there. */
 static inline bool
 hold(Reader *r, int n)
 {
+	if (r->nheld >= n)
+		return true;
+	if (r->end - r->at >= 8)
+	{
+		int			more = (63 - r->nheld) / 8;
+
+		r->held |= load8(r->at) << r->nheld;
+		r->at += more;
+		r->nheld += 8 * more;
+		r->held &= (UINT64_C(1) << r->nheld) - 1;
+		return true;
+	}
 	while (r->nheld < n)
 	{
 		if (r->at == r->end)
@@ -151,19 +176,13 @@ pack_dense(const LbHll *h, uint8_t *bytes)
 {
 	uint32_t	n = LB_HLL_REGISTERS(h->bits);
 	int			base = lb_hll_min(h->registers, n);
-	uint8_t    *at = bytes + LB_HLL_DENSE_HEADER;
+	uint8_t    *nibbles = bytes + LB_HLL_DENSE_HEADER;
+	uint8_t    *at = nibbles + n / 2;
 
 	bytes[3] = (uint8_t) base;
-	lb_hll_nibbles_pack(at, h->registers, n, base);
-	at += n / 2;
-	if (lb_hll_count_from(h->registers, n, base + 15) > 0)
-	{
-		for (uint32_t i = 0; i < n; i++)
-		{
-			if (h->registers[i] >= base + 15)
-				*at++ = (uint8_t) (h->registers[i] - base - 15);
-		}
-	}
+	lb_hll_nibbles_pack(nibbles, h->registers, n, base);
+	for (uint32_t i = 0; (i = lb_hll_nibbles_full(nibbles, n, i)) < n; i++)
+		*at++ = (uint8_t) (h->registers[i] - base - 15);
 	return (size_t) (at - bytes);
 }
 
@@ -249,6 +268,8 @@ merge_sparse(LbHll *h, const uint8_t *bytes, size_t size, int bits)
 	if (count > LB_HLL_SPARSE_MAX(bits))
 		return LB_HLL_BAD_COUNT;
 	k = plain_bits(count);
+	if (h->count == 0)
+		lb_hll_reserve(h, count);
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -282,14 +303,10 @@ static LbHllStatus
 merge_tail(uint8_t *registers, const uint8_t *nibbles, uint32_t n,
 		   const uint8_t *tail, int base, int rank_max)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; (i = lb_hll_nibbles_full(nibbles, n, i)) < n; i++)
 	{
-		uint8_t		nibble = i < n / 2 ? nibbles[i] & 15 : nibbles[i - n / 2] >> 4;
-		int			rank;
+		int			rank = base + 15 + *tail++;
 
-		if (nibble != 15)
-			continue;
-		rank = base + 15 + *tail++;
 		if (rank > rank_max)
 			return LB_HLL_BAD_RANK;
 		if (rank > registers[i])
