@@ -24,13 +24,14 @@ timed histogram 1000 values '' "${contestants[@]}"
 # error WHO SUMMARY ESTIMATE TABLE: of quantiles 0.001 ... 0.999, the
 # middle of what is answered.  off: percentile points from the one asked for;
 # far: per cent that the value is off.
+fractions='ARRAY[0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999]::float8[]'
 error() {
 	local bytes off far
 	query values -F ' ' -c "WITH s AS MATERIALIZED (SELECT $2 AS s FROM $4),
-		q AS (SELECT f, ($3)::float8 AS estimate, percentile_disc(f) WITHIN GROUP (ORDER BY value) AS exact
-			FROM s, unnest(ARRAY[0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999]::float8[]) AS f, plain.sample GROUP BY f, estimate),
+		q AS MATERIALIZED (SELECT f, at, ($3)::float8 AS estimate FROM s, unnest($fractions) WITH ORDINALITY AS f (f, at)),
+		e AS MATERIALIZED (SELECT exact, at FROM unnest((SELECT percentile_disc($fractions) WITHIN GROUP (ORDER BY value) FROM plain.sample)) WITH ORDINALITY AS e (exact, at)),
 		r AS (SELECT f, estimate, exact, (SELECT count(*) FROM plain.sample WHERE value < estimate)::float8 / $SIZE AS below,
-			(SELECT count(*) FROM plain.sample WHERE value <= estimate)::float8 / $SIZE AS upto FROM q)
+			(SELECT count(*) FROM plain.sample WHERE value <= estimate)::float8 / $SIZE AS upto FROM q JOIN e USING (at))
 		SELECT (SELECT pg_column_size(s) FROM s), max(100 * greatest(below - f, f - upto, 0)), max(100 * abs(estimate - exact) / greatest(exact, 1)) FROM r" > "$run/error.out"
 	read -r bytes off far < "$run/error.out"
 	measured histogram "$SIZE" "$1" 1 bytes "$bytes"
