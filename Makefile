@@ -8,6 +8,7 @@ DATA = leaderboard--1.0.sql
 SQL_PARTS = \
 	src/prelude.sql \
 	src/histogram/histogram.sql \
+	src/topk/topk.sql \
 	src/hll/hll.sql \
 	src/definition/tables.sql \
 	src/definition/definition.sql \
@@ -24,6 +25,7 @@ SQL_PARTS = \
 
 OBJS = \
 	src/module.o \
+	src/value.o \
 	src/histogram/histogram_scale.o \
 	src/histogram/histogram_core.o \
 	src/histogram/histogram_text.o \
@@ -44,7 +46,11 @@ OBJS = \
 	src/hll/hll_ops.o \
 	src/topk/topk_core.o \
 	src/topk/topk_bytes.o \
+	src/topk/topk_text.o \
 	src/topk/topk_value.o \
+	src/topk/topk_io.o \
+	src/topk/topk_agg.o \
+	src/topk/topk_ops.o \
 	src/definition/gate.o \
 	src/definition/period.o \
 	src/definition/family.o \
@@ -131,6 +137,7 @@ REGRESS = \
 	reading \
 	scope \
 	histogram \
+	topk \
 	window \
 	rolling \
 	privilege \

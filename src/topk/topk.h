@@ -77,5 +77,6 @@ typedef struct LbExpandedTopk
 
 extern LbExpandedTopk *lb_topk_expand(int32 capacity, MemoryContext context);
 extern LbExpandedTopk *lb_topk_writable(Datum datum);
+extern Datum lb_topk_flat(Datum datum);
 
 #endif							/* LB_TOPK_H */

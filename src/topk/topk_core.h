@@ -72,8 +72,8 @@ typedef struct LbTopkEntry
 } LbTopkEntry;
 
 /*
- * A sketch to work on.  It tracks up to twice its capacity, and falls back
- * to its capacity by lowering all counts and raising the bound.
+ * A sketch to work on.  It tracks up to four times its capacity, and falls
+ * back to its capacity by lowering all counts and raising the bound.
  */
 typedef struct LbTopk
 {

@@ -194,16 +194,38 @@ lb_topk_expand(int32 capacity, MemoryContext context)
 	return state;
 }
 
+/* The expanded sketch behind a Datum, if it is one. */
+static LbExpandedTopk *
+expanded(Datum datum)
+{
+	ExpandedObjectHeader *header;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	header = DatumGetEOHP(datum);
+	return header->eoh_methods == &methods ? (LbExpandedTopk *) header : NULL;
+}
+
 /* The expanded sketch that this Datum entitles to change, or NULL. */
 LbExpandedTopk *
 lb_topk_writable(Datum datum)
 {
-	ExpandedObjectHeader *header;
-
 	if (!VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
 		return NULL;
-	header = DatumGetEOHP(datum);
-	return header->eoh_methods == &methods ? (LbExpandedTopk *) header : NULL;
+	return expanded(datum);
+}
+
+/* An aggregate's state as a flat value; it says the same afterwards. */
+Datum
+lb_topk_flat(Datum datum)
+{
+	LbExpandedTopk *state = expanded(datum);
+	LbTopkReader r;
+
+	if (state != NULL)
+		return lb_topk_store(&state->t);
+	lb_topk_read(datum, &r);
+	return datum;
 }
 
 /* Packs twice, here and below: whoever ships a state ships few. */
