@@ -143,7 +143,8 @@ REGRESS = \
 	privilege \
 	ranktree \
 	asking \
-	maintenance
+	maintenance \
+	overlay
 REGRESS_OPTS = --inputdir=$(srcdir)
 
 # pg_isolation_regress tests: test/isolation/specs/NAME.spec.
@@ -159,6 +160,7 @@ ISOLATION = \
 	boards \
 	scopes \
 	windows \
+	overlay \
 	ranktree
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation --outputdir=output_iso --load-extension=leaderboard

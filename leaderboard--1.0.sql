@@ -2766,7 +2766,7 @@ CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'lb_rank';
 COMMENT ON FUNCTION @extschema@.lb_rank(text, text, text, timestamptz, text, bigint, bigint) IS
-'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. Costs one probe for the member and a walk of the tree, two to four pages at any depth. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
+'The rank of a member: one row of lb_answer; a member who is not on the board is an answer of kind unranked. at: an instant in the window asked for, NULL for the current one; no matter for a board of period all, and inside of what it covers for a rolling one. viewer: who asks; an answer about that member includes its accepted events that no round has counted yet, the caller''s own uncommitted ones among them: value, rank, place, and the population if the member is new; everybody else''s answer is that of the version; with newer_than, such events are news too. A rolling board covers what it did as of the newest round; in a scope only events of who belongs to it count; 22023 together with version. Costs one probe for the member and a walk of the tree, two to four pages at any depth; with a viewer one descent more in each partition of the log since a day before the newest round''s floor. 42704 for an unknown board, 22023 for a NULL board or member, an infinite at, or a scope where the board has none; nobody is in an unknown scope of a scoped board.';
 
 CREATE FUNCTION @extschema@.lb_ranks(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
@@ -2780,33 +2780,45 @@ CREATE FUNCTION @extschema@.lb_top(board text, n integer DEFAULT 10, scope text 
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_top';
 COMMENT ON FUNCTION @extschema@.lb_top(text, integer, text, timestamptz, text, bigint, bigint) IS
-'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. Costs a page or two and n entries. Errors as lb_rank().';
+'The best n (1 to 1,000; of a bounded board at most its head) in board order, as lb_answer. viewer: a line that is the viewer''s says what the viewer has now, in the same place. Costs a page or two and n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_page(board text, first bigint, n integer DEFAULT 10, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'lb_page';
 COMMENT ON FUNCTION @extschema@.lb_page(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
-'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
+'The n (1 to 1,000) entries from place "first" on, in board order, as lb_answer; of a bounded board none beyond its head. viewer: as lb_top(). Costs a walk of the tree and n entries, at any place. 22023 for a first below 1; otherwise as lb_rank().';
 
-/* For callers that cannot join: the header and the rows in one value, numbers as strings. */
+/* lb_version() at the version asked for. */
+CREATE FUNCTION lb._version_at(board text, scope text, at timestamptz, viewer text, version bigint, newer_than bigint,
+		OUT board_id bigint, OUT channel text, OUT version bigint, OUT as_of timestamptz, OUT stale boolean,
+		OUT state text, OUT population bigint, OUT opens timestamptz, OUT closes timestamptz, OUT settles timestamptz)
+	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_version';
+
+/*
+ * For callers that cannot join: the header and the rows in one value, numbers
+ * as strings.  Both are of one version and one window, and say the same of them
+ * though the clock goes on between.
+ */
 CREATE FUNCTION lb._page_json(board text, first bigint, n integer, scope text, at timestamptz, viewer text,
 		version bigint, newer_than bigint) RETURNS jsonb
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
 DECLARE
+	instant timestamptz := coalesce(at, CASE WHEN version IS NULL THEN clock_timestamp() END);
 	head record;
 	page jsonb;
 BEGIN
-	SELECT v.board_id::text, v.channel, v.version::text, v.as_of, v.stale, v.state, v.population::text,
-		v.opens, v.closes, v.settles INTO head
-		FROM @extschema@.lb_version(board, scope, at) v;
-	SELECT jsonb_agg(to_jsonb(r) || jsonb_build_object('rank', r.rank::text, 'rank_low', r.rank_low::text,
+	SELECT v.board_id::text, v.channel, v.version::text, v.as_of, v.stale, v.state,
+		v.population::text, v.opens, v.closes, v.settles INTO head
+		FROM lb._version_at(board, scope, instant, NULL, version, NULL) v;
+	SELECT jsonb_agg(to_jsonb(r) - 'ordinality' || jsonb_build_object('rank', r.rank::text, 'rank_low', r.rank_low::text,
 			'rank_high', r.rank_high::text, 'midpoint', r.midpoint::text, 'place', r.place::text, 'value', r.value::text,
 			'value_low', r.value_low::text, 'value_high', r.value_high::text, 'population', r.population::text,
-			'version', r.version::text) ORDER BY r.place) INTO page
-		FROM @extschema@.lb_page(board, coalesce(first, 1), coalesce(n, 10), scope, at, viewer, version, newer_than) r;
+			'version', r.version::text, 'stale', head.stale, 'state', head.state) ORDER BY r.ordinality) INTO page
+		FROM @extschema@.lb_page(board, coalesce(first, 1), coalesce(n, 10), scope, instant, viewer, version, newer_than)
+			WITH ORDINALITY r;
 	IF page IS NULL AND (newer_than IS NULL OR head.version::bigint > newer_than) THEN
 		page := '[]';	/* nobody there; nothing newer is null */
 	END IF;
@@ -2819,14 +2831,14 @@ CREATE FUNCTION @extschema@.lb_page_json(board text, first bigint DEFAULT 1, n i
 	RETURNS jsonb
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_page_json(text, bigint, integer, text, timestamptz, text, bigint, bigint) IS
-'lb_version()''s columns of the newest version as the keys of one object, and "rows": lb_page()''s rows in order of place, an empty array if there are none, null if nothing is newer than newer_than. Every bigint is a string, for readers whose numbers end at 2^53. Arguments, errors and cost as lb_page().';
+'lb_version()''s columns as the keys of one object, of the newest version or of the one asked for, and "rows": lb_page()''s rows in their order, an empty array if there are none, null if nothing is newer than newer_than. Every bigint is a string, for readers whose numbers end at 2^53. viewer, version, newer_than, errors and cost as lb_page(), and another look-up of the version and the newest round.';
 
 CREATE FUNCTION @extschema@.lb_around(board text, member text, n integer DEFAULT 5, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
 	RETURNS SETOF @extschema@.lb_answer
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 11 AS 'MODULE_PATHNAME', 'lb_around';
 COMMENT ON FUNCTION @extschema@.lb_around(text, text, integer, text, timestamptz, text, bigint, bigint) IS
-'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. Costs as lb_rank() and 2n entries. Errors as lb_rank().';
+'Up to n (1 to 1,000) members ahead of the member, the member, and up to n behind, in board order, as lb_answer; not topped up at the ends. One unranked row for a member who is not on the board; of a bounded board only the member where the tree of its head does not reach. viewer: the viewer''s neighbours are those of the place with the uncounted events, as the version has them; in those of another member, as lb_top(). Costs as lb_rank() and 2n entries. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
@@ -2838,7 +2850,7 @@ CREATE FUNCTION @extschema@.lb_among(board text, members text[], scope text DEFA
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_among';
 COMMENT ON FUNCTION @extschema@.lb_among(text, text[], text, timestamptz, text, bigint, bigint) IS
-'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. Costs as lb_rank() for each member. Errors as lb_ranks().';
+'A board of friends: 1 to 1,000 members, each once, best first and the unranked last. among: the rank among the given ones by the board''s tie rule, NULL for the unranked; then the columns of lb_answer, which speak of the whole board. viewer: the viewer has the uncounted events too, and is placed accordingly. Costs as lb_rank() for each member. Errors as lb_ranks().';
 
 CREATE FUNCTION @extschema@.lb_top_scopes(board text, scopes text[], n integer DEFAULT 10, at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL,
@@ -2875,18 +2887,20 @@ COMMENT ON FUNCTION @extschema@.lb_version(text, text, timestamptz) IS
 'Always one row: the board''s id and channel, the version, as_of, stale and state that answers carry, the population, and when the window opens, closes and settles (infinite for period all); of a rolling board, what it covers as of the newest round, and it never settles. Errors as lb_rank().';
 
 CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
-COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz) IS
-'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter; of a unique one value is an estimate and the others are bounds that hold in 95 of 100 cases; NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
+COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz, text) IS
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter; of a unique one value is an estimate and the others are bounds that hold in 95 of 100 cases; NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: with that member itself, value and late include its events that no round has counted yet. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
+		viewer text DEFAULT NULL,
 		OUT member text, OUT value bigint, OUT value_low bigint, OUT value_high bigint, OUT late bigint,
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	RETURNS SETOF record
 	LANGUAGE c STABLE PARALLEL SAFE ROWS 100 AS 'MODULE_PATHNAME', 'lb_values';
-COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.lb_values(text, text[], text, timestamptz, text) IS
 'lb_value() for 1 to 1,000 members: one row a member given, in the order given. Errors as lb_value(), and 22023 for more members or a NULL among them.';
 
 /* The inner parts of lb_check: one tree re-summed, one tree read in order. */

@@ -22,8 +22,8 @@
 
 #include "projection/round.h"
 
-/* The server takes 7,999 bytes; beyond this, scopes are not named. */
-#define SCOPES_MAX	7000
+/* The server takes no longer message; scopes that make it longer are not named. */
+#define MESSAGE_MAX	7999
 
 /* What the transaction has to tell, newest first. */
 typedef struct Pending
@@ -36,12 +36,29 @@ typedef struct Pending
 
 static Pending *pending;
 
+/* Rounds tell in the order in which they counted. */
+static void
+tell_pending(void)
+{
+	Pending    *oldest = NULL;
+
+	while (pending != NULL)
+	{
+		Pending    *p = pending;
+
+		pending = p->next;
+		p->next = oldest;
+		oldest = p;
+	}
+	for (Pending *p = oldest; p != NULL; p = p->next)
+		Async_Notify(p->channel, p->message);
+}
+
 static void
 at_end(XactEvent event, pg_attribute_unused() void *arg)
 {
 	if (event == XACT_EVENT_PRE_COMMIT)
-		for (Pending *p = pending; p != NULL; p = p->next)
-			Async_Notify(p->channel, p->message);
+		tell_pending();
 	if (event != XACT_EVENT_PARALLEL_PRE_COMMIT)
 		pending = NULL;			/* the transaction's memory goes with it */
 }
@@ -94,12 +111,17 @@ compare_rankings(const ListCell *a, const ListCell *b)
 	return lb_text_compare(x->scope, y->scope);
 }
 
-/* The board's name; NULL if it is being dropped. */
+/*
+ * The board's name as every session can give it whose tenant is the default
+ * one; NULL if it is being dropped.
+ */
 static char *
 board_name(int64 board_id)
 {
 	static LbPlan plan = {
-		"SELECT b.board FROM lb.board b WHERE b.board_id = $1", 1, {INT8OID}
+		"SELECT concat(nullif(t.tenant, 'default') || '/', b.board) FROM lb.board b "
+		"JOIN lb.tenant t ON t.tenant_id = b.tenant_id WHERE b.board_id = $1",
+		1, {INT8OID}
 	};
 	Datum		values[1] = {Int64GetDatum(board_id)};
 	char	   *name = NULL;
@@ -110,15 +132,19 @@ board_name(int64 board_id)
 	return name;
 }
 
-/* The scopes of a board among the rankings from first to end, as an array. */
+/*
+ * The scopes of a board among the rankings from first to end, as an array; null
+ * for none, and for more than the message takes.
+ */
 static void
 append_scopes(StringInfo message, List *changed, int first, int end)
 {
+	int			room = MESSAGE_MAX - message->len - (int) strlen("]}");
 	StringInfoData scopes;
 	LbText		last = {"", 0};
 
 	initStringInfo(&scopes);
-	for (int i = first; i < end && scopes.len < SCOPES_MAX; i++)
+	for (int i = first; i < end && scopes.len <= room; i++)
 	{
 		const LbRanking *ranking = list_nth(changed, i);
 
@@ -129,7 +155,7 @@ append_scopes(StringInfo message, List *changed, int first, int end)
 		appendStringInfoChar(&scopes, scopes.len == 0 ? '[' : ',');
 		escape_json(&scopes, pnstrdup(last.data, last.len));
 	}
-	if (scopes.len == 0 || scopes.len >= SCOPES_MAX)
+	if (scopes.len == 0 || scopes.len > room)
 		appendStringInfoString(message, "null");
 	else
 		appendStringInfo(message, "%s]", scopes.data);

@@ -18,6 +18,7 @@
 #include "projection/sketch.h"
 #include "projection/within.h"
 #include "read/answer.h"
+#include "read/tail.h"
 
 PG_FUNCTION_INFO_V1(lb_value);
 PG_FUNCTION_INFO_V1(lb_values);
@@ -40,6 +41,7 @@ typedef struct ValueReading
 	int64		freshness;
 	TimestampTz now;
 	LbNewest	newest;
+	LbText		viewer;			/* empty: nobody */
 	LbGate		gate;
 	LbWithin	within;
 } ValueReading;
@@ -98,7 +100,7 @@ find_window(ValueReading *reading, FunctionCallInfo fcinfo, int at_arg)
 	lb_within_begin(&reading->within, counter, reading->window);
 }
 
-/* (counter, member or members, period, at) */
+/* (counter, member or members, period, at, viewer) */
 static void
 begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 {
@@ -114,6 +116,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 		lb_parse_period(text_to_cstring(PG_GETARG_TEXT_PP(2)),
 						reading->counter.grain, &reading->units);
 	reading->newest = lb_newest_round();
+	reading->viewer = lb_text_arg(fcinfo, 4);
 	find_window(reading, fcinfo, 3);
 	reading->version = counter_version(reading->counter.counter_id);
 	reading->freshness = counter_freshness(reading->counter.counter_id);
@@ -179,6 +182,28 @@ put_bounds(int64 value, int32 bits, Datum *values)
 	values[1] = Int64GetDatum(high);
 }
 
+/* The viewer has the events that no round has counted yet, too. */
+static void
+add_tail(const ValueReading *reading, Sums *sums)
+{
+	LbTailOf of = {
+		.counter_id = reading->counter.counter_id,
+		.op = reading->counter.op,
+		.size = reading->counter.size,
+		.grain = reading->counter.grain,
+		.zone = reading->counter.zone,
+		.window = reading->window,
+		.period = reading->period,
+		.lateness = reading->counter.lateness,
+		.newest = reading->newest.number
+	};
+	LbTail		tail;
+
+	lb_tail_read(&of, reading->viewer, &tail);
+	lb_accum_merge(of.op, &sums->in_time, &tail.in_time);
+	lb_accum_merge(of.op, &sums->late, &tail.late);
+}
+
 static void
 value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 		  bool *nulls)
@@ -189,6 +214,8 @@ value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 	if (!lb_period_rolls(reading->period))
 		sums.late_bit = reading->period;
 	lb_within(&reading->within, member, add_bucket, &sums);
+	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer))
+		add_tail(reading, &sums);
 	lb_accum_settle(sums.op, &sums.in_time);
 	lb_accum_settle(sums.op, &sums.late);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));

@@ -4,29 +4,14 @@
 -- viewer has everything that the reading snapshot sees, once; everybody else has
 -- what the version says.
 -- The seed is in the names of the tests: LB_SEED=… repeats a run, LB_STEPS makes it longer.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
+\i test/include/seeded.sql
 \getenv steps LB_STEPS
 \if :{?steps}
 \else
-\set steps 300
+\set steps 250
 \endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
 CREATE EXTENSION dblink;
 SELECT plan(8);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 -- One counter an operator; boards of every tie rule, direction, kind of window
 -- and head, each beside an exact one without a bound, which says what the others
@@ -170,13 +155,18 @@ CREATE TABLE open (name text PRIMARY KEY, level text);
 CREATE TABLE asked (n integer, session text, level text, board text, viewer text, at timestamptz, scope text, news boolean, wrong text);
 CREATE TABLE done (what text);
 
+-- The first submission of all makes lb.home, and others wait for it.
+SELECT lb_create_counter('first') > 0, (lb_submit('first', 'm0', 1, 'k')).status \g /dev/null
 CREATE PROCEDURE submit(w text, clock timestamptz, n integer) LANGUAGE plpgsql AS $$
 DECLARE
-	op text := (ARRAY['sum', 'max', 'min', 'last'])[1 + floor(random() * 4)];
+	its_op text := (ARRAY['sum', 'max', 'min', 'last'])[1 + floor(random() * 4)];
 	status text;
+	-- one of a head, which often has no more than it needs when somebody leaves it
+	first text := (SELECT t.member FROM (SELECT * FROM ranked AS x WHERE x.op = its_op AND head IS NOT NULL ORDER BY random() LIMIT 1) AS x,
+		LATERAL lb_top(board, head, at => CASE WHEN period LIKE 'last%' THEN NULL ELSE clock END) AS t ORDER BY random() LIMIT 1);
 BEGIN
 	SELECT format($f$SELECT string_agg(DISTINCT coalesce(reason, status), ',') FROM lb._submit_batch(lb._counter_id(%L), %L, %L, %L, %L, NULL, NULL, %L, %L)$f$,
-		op, array_agg('m' || floor(random() ^ 2 * 32)), array_agg(CASE WHEN op = 'sum' AND random() < 0.05 THEN 9223372036854775807 WHEN op = 'sum' AND random() < 0.05 THEN -9223372036854775807 ELSE floor(random() * 12)::bigint - 5 END),
+		its_op, array_agg(CASE WHEN random() < 0.4 AND first IS NOT NULL THEN first ELSE 'm' || floor(random() ^ 2 * 32) END), array_agg(CASE WHEN its_op = 'sum' AND random() < 0.05 THEN 9223372036854775807 WHEN its_op = 'sum' AND random() < 0.05 THEN -9223372036854775807 ELSE (floor(random() * 12)::bigint - 5) * CASE WHEN its_op = 'sum' AND random() < 0.3 THEN 10 ELSE 1 END END),
 		array_agg(format('%s %s %s', w, n, i)), array_agg(clock - CASE WHEN random() < 0.6 THEN interval '10 minutes' WHEN random() < 0.7 THEN interval '5 hours' ELSE interval '4 days' END * random()),
 		CASE WHEN random() < 0.1 THEN 'h' ELSE 'e' END, clock) INTO status FROM generate_series(1, 1 + floor(random() ^ 3 * 8)::integer) AS i;
 	SELECT * INTO status FROM dblink(w, status) AS x(status text);
@@ -204,7 +194,7 @@ BEGIN
 		SELECT coalesce(x.member, viewer), x.op, CASE WHEN random() < 0.6 THEN coalesce(x.event_time, at) ELSE at END INTO viewer, its_op, at FROM (VALUES (1)) AS one LEFT JOIN dblink(who, $f$SELECT member, counter, event_time FROM lb.event JOIN lb.counter USING (counter_id)
 			WHERE NOT pg_visible_in_snapshot(xid, coalesce((SELECT snapshot FROM lb.round ORDER BY number DESC LIMIT 1), '1:1:')) ORDER BY random() LIMIT 1$f$) AS x(member text, op text, event_time timestamptz) ON true;
 	END IF;
-	FOR r IN SELECT * FROM ranked AS x WHERE its_op IS NULL OR x.op = its_op ORDER BY random() LIMIT 4 LOOP
+	FOR r IN SELECT * FROM ranked AS x WHERE its_op IS NULL OR x.op = its_op ORDER BY random() * CASE WHEN head IS NULL THEN 2 ELSE 1 END LIMIT 4 LOOP
 		s := CASE WHEN r.scoped AND random() < 0.7 THEN (ARRAY['a', 'b', 'none'])[1 + floor(random() * 2.2)] ELSE '' END;
 		INSERT INTO asked SELECT n, who, coalesce((SELECT level FROM open WHERE name = who), 'read committed'), r.board, viewer, at, s, x.news, x.wrong
 		FROM dblink(who, format('SELECT (mine(r, %1$L, opens(r, %2$L))).news, w FROM ranked AS r LEFT JOIN LATERAL wrong(r, %1$L, %2$L, %3$L, %5$s) AS w ON true WHERE board = %4$L', viewer, at, s, r.board, 1 + floor(random() * 5))) AS x(news boolean, wrong text);

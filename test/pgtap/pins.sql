@@ -3,23 +3,8 @@
 -- exact and bounded boards, tie rules, both directions, days, rolling windows,
 -- scopes.  And what is no longer kept, not there yet, or never was.
 -- The seed is in the names of the tests: LB_SEED=… repeats a run.
-\unset ECHO
-\set QUIET 1
-\pset format unaligned
-\pset tuples_only true
-\pset pager off
-\set ON_ERROR_STOP true
-\getenv seed LB_SEED
-\if :{?seed}
-\else
-SELECT round(random()::numeric, 9) AS seed \gset
-\endif
-SET client_min_messages = warning;
-SET timezone = 'UTC';
+\i test/include/seeded.sql
 SELECT plan(34);
-SELECT setseed(:seed) \g /dev/null
-CREATE TABLE seed AS SELECT :'seed' AS seed;
-CREATE FUNCTION seeded(what text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT format('%s (LB_SEED=%s)', what, seed) FROM seed $$;
 
 SELECT lb_create_counter('points', max_age => '60 days', lateness => '1 day', grain => '15 minutes') AS points,
 	lb_create_counter('best', operator => 'min', max_age => '60 days') AS best \gset

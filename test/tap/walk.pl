@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $members = $ENV{WALK_MEMBERS} // 20000;
+my $members = $ENV{WALK_MEMBERS} // 10000;
 my $node = new_node('walk');
 $node->start;
 $node->safe_psql('postgres', qq{
@@ -54,8 +54,7 @@ for my $board ('all', 'ordinal')
 	is($node->safe_psql('postgres', qq{SELECT count(*) FROM lb_page('$board', 500, 100, version => $version) AS p, LATERAL lb_rank('$board', p.member, version => $version) AS r
 		WHERE (p.rank, p.place, p.value) IS DISTINCT FROM (r.rank, r.place, r.value)}), 0, "$board: a member's own rank is that of the page");
 }
-$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND pid <> pg_backend_pid()}) for 1;
 $node->stop('immediate');
 finish_client($_) for @busy;
-is(join("\n", grep { !/57014|57P0|08006|terminat|connection/ } map { client_errors($_) } @busy), '', 'nobody met an error');
+is(join("\n", grep { !/57P0|08006|terminat|connection/ } map { client_errors($_) } @busy), '', 'nobody met an error');
 done_testing();
