@@ -8,6 +8,8 @@ DATA = leaderboard--1.0.sql
 SQL_PARTS = \
 	src/prelude.sql \
 	src/histogram/histogram.sql \
+	src/topk/topk.sql \
+	src/hll/hll.sql \
 	src/definition/tables.sql \
 	src/definition/definition.sql \
 	src/scope/tables.sql \
@@ -23,6 +25,7 @@ SQL_PARTS = \
 
 OBJS = \
 	src/module.o \
+	src/value.o \
 	src/histogram/histogram_scale.o \
 	src/histogram/histogram_core.o \
 	src/histogram/histogram_text.o \
@@ -31,8 +34,26 @@ OBJS = \
 	src/histogram/histogram_agg.o \
 	src/histogram/histogram_ops.o \
 	src/histogram/histogram_chart.o \
+	src/hll/hll_core.o \
+	src/hll/hll_dense.o \
+	src/hll/hll_pack.o \
+	src/hll/hll_estimate.o \
+	src/hll/hll_text.o \
+	src/hll/hll_hash.o \
+	src/hll/hll_value.o \
+	src/hll/hll_io.o \
+	src/hll/hll_agg.o \
+	src/hll/hll_ops.o \
+	src/topk/topk_core.o \
+	src/topk/topk_bytes.o \
+	src/topk/topk_text.o \
+	src/topk/topk_value.o \
+	src/topk/topk_io.o \
+	src/topk/topk_agg.o \
+	src/topk/topk_ops.o \
 	src/definition/gate.o \
 	src/definition/period.o \
+	src/definition/family.o \
 	src/definition/lookup.o \
 	src/definition/cache.o \
 	src/table/probe.o src/table/epoch.o \
@@ -62,6 +83,8 @@ OBJS = \
 	src/projection/window.o \
 	src/projection/late.o \
 	src/projection/accum.o \
+	src/projection/sketch.o \
+	src/projection/sketches.o \
 	src/projection/accum_row.o \
 	src/projection/within.o \
 	src/projection/fold.o \
@@ -107,12 +130,14 @@ OBJS = \
 REGRESS = \
 	install \
 	definition \
+	family \
 	admission \
 	json \
 	counting \
 	reading \
 	scope \
 	histogram \
+	topk \
 	window \
 	rolling \
 	privilege \
@@ -163,6 +188,9 @@ endif
 else ifneq ($(wildcard $(PGXS)),)
 
 include $(PGXS)
+
+# Loops over registers, which are to become vector code.
+src/hll/hll_dense.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # A struct changed in a header changes every object that has it inside.
 $(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)

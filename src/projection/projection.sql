@@ -38,12 +38,14 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
+	sketch bytea,
 	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+ALTER TABLE lb.bucket ALTER COLUMN sketch SET STORAGE EXTERNAL;
 CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
 CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint. sketch: of a unique counter, the lb_hll of the actors, of which value is the count; NULL for an exact one.';
 
 CREATE TABLE lb.counter_horizon (
 	counter_id bigint PRIMARY KEY,
@@ -100,6 +102,17 @@ CREATE TABLE lb.standing (
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
 'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+
+CREATE TABLE lb.sketch (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	sketch bytea NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 85);
+ALTER TABLE lb.sketch ALTER COLUMN sketch SET STORAGE EXTERNAL;
+COMMENT ON TABLE lb.sketch IS
+'What the standings of unique counters are merged in: the lb_hll of a member''s actors in a ranking, at its newest version, of which lb.standing has the count.';
 
 CREATE TABLE lb.moved (
 	counter_id bigint NOT NULL,
@@ -198,6 +211,9 @@ CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS voi
 	AS $$
 BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.sketch s USING lb.ranking r
 		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
 	DELETE FROM lb.moved m USING lb.ranking r

@@ -89,6 +89,7 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 		counted->counter.version = version;
 		counted->counter.retired = true;
 	}
+	round->has_sketches |= lb_is_sketched(counted->counter.op);
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)

@@ -176,6 +176,7 @@ begin_adoption(void)
 {
 	static const char *const script[] = {
 		"DELETE FROM lb.standing",
+		"DELETE FROM lb.sketch",
 		"DELETE FROM lb.page",
 		"DELETE FROM lb.moved",
 		"DELETE FROM lb.version",

@@ -89,6 +89,7 @@ typedef struct LbMove
 {
 	LbRanking  *ranking;
 	LbText		member;
+	List	   *parts;			/* of sketches: the groups that are to be merged */
 	LbAccum		accum;
 	bool		absolute;		/* the value itself, not what came on top */
 	bool		gone;			/* and that is none: the member leaves */
@@ -128,23 +129,11 @@ typedef struct LbRound
 	int64		events;
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
+	bool		has_sketches;	/* of some of its counters */
 	bool		recounts;		/* only buckets are written, no board moves */
 	Snapshot	snapshot;		/* whose memberships the rankings show */
 	struct LbOpenTables *tables;
 } LbRound;
-
-/* A row of the log, as a round reads it. */
-typedef struct LbLogged
-{
-	int64		counter_id;
-	int16		version;
-	int64		delta;
-	TimestampTz event_time;
-	TimestampTz ingest_time;
-	int64		event_id;
-	char		kind;
-	LbText		member;
-} LbLogged;
 
 /* fold.c */
 extern LbRound *lb_round_begin(int64 number, TimestampTz as_of);

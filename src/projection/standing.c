@@ -22,6 +22,8 @@
 #include "projection/accum_row.h"
 #include "projection/moved.h"
 #include "projection/round.h"
+#include "projection/sketch.h"
+#include "projection/sketches.h"
 #include "projection/standing.h"
 
 /* Both keys begin so; that of lb.moved goes on with the version. */
@@ -37,6 +39,7 @@ typedef struct Tables
 	LbProbe		moved;
 	LbRows	   *standing_rows;
 	LbRows	   *moved_rows;
+	LbSketches	sketches;		/* open if the round has any */
 } Tables;
 
 static void
@@ -55,22 +58,55 @@ changes_place(const LbMove *move)
 	return !lb_accum_same(&move->accum, &move->old);
 }
 
+static void pg_attribute_noreturn()
+no_sketch(const LbMove *move)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("a member of ranking " INT64_FORMAT " has a value and no sketch",
+					move->ranking->ranking_id),
+			 errhint("Drop the board and create it again to build it from the buckets.")));
+}
+
+/*
+ * Of a sketched counter: merge what the round's groups bring, and add the
+ * stored sketch to what the row gave.
+ */
+static void
+merge_sketches(Tables *tables, LbMove *move, Datum member)
+{
+	const LbBoard *board = move->ranking->board;
+	ListCell   *part;
+
+	foreach(part, move->parts)
+		lb_accum_merge(board->op, &move->accum, &((LbGroup *) lfirst(part))->accum);
+	if (!lb_sketches_find(&tables->sketches, board->counter_id,
+						  move->ranking->ranking_id, member, &move->old) &&
+		move->stored)
+		no_sketch(move);
+}
+
 /* Merge the move with the member's row; the row as it was stays in old. */
 static void
 merge_stored(Tables *tables, LbMove *move, Datum member)
 {
+	LbOperator	op = move->ranking->board->op;
 	ScanKeyData keys[3];
 	TupleTableSlot *slot;
 
 	set_keys(keys, move, member);
 	slot = lb_probe(&tables->standing, keys, ForwardScanDirection);
 	move->stored = slot != NULL;
-	if (!move->stored)
-		return;
-	move->tid = slot->tts_tid;
-	lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
-	if (!move->absolute)
-		lb_accum_merge(move->ranking->board->op, &move->accum, &move->old);
+	if (move->stored)
+	{
+		move->tid = slot->tts_tid;
+		lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
+	}
+	if (unlikely(lb_is_sketched(op)))
+		merge_sketches(tables, move, member);
+	if (move->stored && !move->absolute)
+		lb_accum_merge(op, &move->accum, &move->old);
+	lb_accum_settle(op, &move->accum);
 }
 
 static void
@@ -146,6 +182,9 @@ store_move(LbRound *round, Tables *tables, LbMove *move)
 																  move->member.len));
 
 	merge_stored(tables, move, member);
+	/* a sketch can become another without another value */
+	if (unlikely(lb_is_sketched(move->ranking->board->op)))
+		lb_sketches_put(&tables->sketches, move->gone ? NULL : &move->accum);
 	if (!changes_place(move))
 		return;
 	write_standing(tables, move, member);
@@ -154,12 +193,15 @@ store_move(LbRound *round, Tables *tables, LbMove *move)
 }
 
 static void
-open_tables(Tables *tables)
+open_tables(const LbRound *round, Tables *tables)
 {
+	memset(tables, 0, sizeof(*tables));
 	tables->standing_rows = lb_rows_begin(LB_TABLE_STANDING, 0);
 	tables->moved_rows = lb_rows_begin(LB_TABLE_MOVED, 0);
 	lb_probe_begin(&tables->standing, LB_TABLE_STANDING, 0, 3);
 	lb_moved_begin(&tables->moved, 0);
+	if (round->has_sketches)
+		lb_sketches_begin(&tables->sketches, true);
 }
 
 static void
@@ -169,6 +211,7 @@ close_tables(Tables *tables)
 	lb_probe_end(&tables->moved);
 	lb_rows_end(tables->standing_rows);
 	lb_rows_end(tables->moved_rows);
+	lb_sketches_end(&tables->sketches);
 }
 
 /* Merge the moves, which are in key order, into the table and their rankings. */
@@ -181,7 +224,7 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 	Tables		tables;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	open_tables(&tables);
+	open_tables(round, &tables);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

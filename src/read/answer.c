@@ -12,6 +12,7 @@
 
 #include "utils/builtins.h"
 
+#include "projection/sketch.h"
 #include "read/answer.h"
 
 /* The columns of lb_answer. */
@@ -144,12 +145,19 @@ put_estimate(const LbReading *reading, int64 value, bool is_member,
 	put(values, nulls, PERCENTILE_HIGH, Float8GetDatum(percentile(reading, low)));
 }
 
+/* What a member has may be an estimate; what is asked about is what it is. */
 static void
-put_value(int64 value, Datum *values, bool *nulls)
+put_value(const LbReading *reading, int64 value, bool is_member, Datum *values,
+		  bool *nulls)
 {
+	int64		low = value;
+	int64		high = value;
+
+	if (is_member && reading->board.op == LB_UNIQUE)
+		lb_unique_bounds(value, reading->board.size, &low, &high);
 	put_int64(values, nulls, VALUE, value);
-	put_int64(values, nulls, VALUE_LOW, value);
-	put_int64(values, nulls, VALUE_HIGH, value);
+	put_int64(values, nulls, VALUE_LOW, low);
+	put_int64(values, nulls, VALUE_HIGH, high);
 }
 
 static void
@@ -157,7 +165,7 @@ answer_placed(const LbReading *reading, int64 value, bool is_member,
 			  const LbPlace *place, Datum *values, bool *nulls)
 {
 	begin_answer(reading, place->exact ? "exact" : "estimated", values, nulls);
-	put_value(value, values, nulls);
+	put_value(reading, value, is_member, values, nulls);
 	if (place->exact)
 		put_rank(reading, place, values, nulls);
 	else

@@ -20,7 +20,7 @@ CREATE TYPE @extschema@.lb_answer AS (
 	state text
 );
 COMMENT ON TYPE @extschema@.lb_answer IS
-'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. value: of a unique counter an estimate, with value_low and value_high around it in 95 of 100 cases. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
 CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
@@ -153,7 +153,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz, text) IS
-'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter; of a unique one value is an estimate and the others are bounds that hold in 95 of 100 cases; NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL,
@@ -215,7 +215,7 @@ $$;
  * Is a ranking what its parts say?  Its tree against itself, and against the
  * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -238,6 +238,15 @@ BEGIN
 		 FROM lb.standing s
 		 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id)) THEN
 		RETURN NEXT 'the histogram is not that of the standings';
+	END IF;
+
+	IF op = 'unique' THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s
+			FULL JOIN (SELECT * FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) k ON k.member = s.member
+			WHERE s.value IS DISTINCT FROM round(@extschema@.lb_hll_count(k.sketch::@extschema@.lb_hll));
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not the counts of their sketches', wrong);
+		END IF;
 	END IF;
 
 	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
@@ -296,7 +305,8 @@ BEGIN
 		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
 	due AS (
 		SELECT p.ranking_id, u.member,
-			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+			CASE op WHEN 'unique' THEN round(@extschema@.lb_hll_count(@extschema@.lb_hll_union_agg(u.sketch::@extschema@.lb_hll)))::numeric
+				WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
 		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
@@ -392,7 +402,7 @@ DECLARE
 	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT CASE v.type WHEN 'exact' THEN v.operator ELSE v.type END INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id
@@ -402,7 +412,7 @@ BEGIN
 				FROM lb._scope_problems(b, r) p;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
 	RETURN QUERY

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "projection/accum.h"
+#include "projection/sketch.h"
 #include "projection/within.h"
 #include "read/answer.h"
 
@@ -96,17 +96,18 @@ check_length(const Series *series)
 	}
 }
 
-/* Nothing is a sum of zero, but no score at all; and a sum may not fit. */
+/* Nothing is a sum or a number of zero, but no score at all; and a sum may not fit. */
 static void
 put_step(FunctionCallInfo fcinfo, Series *series)
 {
-	const LbAccum *accum = &series->accum;
-	Datum		values[2] = {TimestampTzGetDatum(series->window.opens),
-	Int64GetDatum((int64) accum->value)};
+	LbAccum    *accum = &series->accum;
+	Datum		values[2] = {TimestampTzGetDatum(series->window.opens)};
 	bool		nulls[2] = {false, false};
 
+	lb_accum_settle(series->counter.op, accum);
+	values[1] = Int64GetDatum((int64) accum->value);
 	nulls[1] = !lb_accum_fits(accum) ||
-		(accum->n == 0 && series->counter.op != LB_SUM);
+		(accum->n == 0 && !lb_counts_from_zero(series->counter.op));
 	lb_put_row(fcinfo, values, nulls);
 	series->window = window_at(series, series->window.closes);
 	memset(&series->accum, 0, sizeof(series->accum));

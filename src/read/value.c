@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "projection/sketch.h"
 #include "projection/within.h"
 #include "read/answer.h"
 #include "read/tail.h"
@@ -169,6 +170,18 @@ put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 	return false;
 }
 
+/* Of an estimate, into value_low and value_high. */
+static void
+put_bounds(int64 value, int32 bits, Datum *values)
+{
+	int64		low;
+	int64		high;
+
+	lb_unique_bounds(value, bits, &low, &high);
+	values[0] = Int64GetDatum(low);
+	values[1] = Int64GetDatum(high);
+}
+
 /* The viewer has the events that no round has counted yet, too. */
 static void
 add_tail(const ValueReading *reading, Sums *sums)
@@ -176,6 +189,7 @@ add_tail(const ValueReading *reading, Sums *sums)
 	LbTailOf of = {
 		.counter_id = reading->counter.counter_id,
 		.op = reading->counter.op,
+		.size = reading->counter.size,
 		.grain = reading->counter.grain,
 		.zone = reading->counter.zone,
 		.window = reading->window,
@@ -204,13 +218,17 @@ value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
 	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer) &&
 		!reading->counter.retired)
 		add_tail(reading, &sums);
+	lb_accum_settle(sums.op, &sums.in_time);
+	lb_accum_settle(sums.op, &sums.late);
 	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
 	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
 	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);
 	nulls[2] = nulls[3] = nulls[1];
 	values[2] = values[3] = values[1];
+	if (!nulls[1] && sums.op == LB_UNIQUE)
+		put_bounds((int64) sums.in_time.value, reading->counter.size, &values[2]);
 	/* nothing late is a sum of zero, but no score at all */
-	nulls[4] = (sums.late.n == 0 && reading->counter.op != LB_SUM) ||
+	nulls[4] = (sums.late.n == 0 && !lb_counts_from_zero(sums.op)) ||
 		!put_value(&sums.late, member, alone, &values[4]);
 	values[5] = Int64GetDatum(reading->version);
 	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
