@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#define REPLAY_MUTATIONS 40000
+#define REPLAY_MUTATIONS 25000
 
 #include "../core/topk_model.h"
 
