@@ -124,6 +124,7 @@ REGRESS = \
 	reading \
 	scope \
 	histogram \
+	hll \
 	window \
 	rolling \
 	privilege \
