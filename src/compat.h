@@ -40,34 +40,13 @@
 #if PG_VERSION_NUM >= 160000
 #define LbUpdateIndexes			TU_UpdateIndexes
 #define lb_must_update_indexes(indexes)	((indexes) == TU_All)
-#define lb_insert_index_tuples(result, slot, estate, update) \
-	ExecInsertIndexTuples((result), (slot), (estate), (update), false, NULL, NIL, false)
+#define lb_insert_index_tuples(result, slot, estate) \
+	ExecInsertIndexTuples((result), (slot), (estate), false, false, NULL, NIL, false)
 #else
 #define LbUpdateIndexes			bool
 #define lb_must_update_indexes(indexes)	(indexes)
-#define lb_insert_index_tuples(result, slot, estate, update) \
-	ExecInsertIndexTuples((result), (slot), (estate), (update), false, NULL, NIL)
-#endif
-
-/* 16 moved permissions out of the range table, 18 added what is not pruned. */
-#if PG_VERSION_NUM >= 180000
-#define lb_init_range_table(estate, rte) \
-	do { \
-		List	   *perminfos_ = NIL; \
-		addRTEPermissionInfo(&perminfos_, (rte)); \
-		ExecInitRangeTable((estate), list_make1(rte), perminfos_, \
-						   bms_make_singleton(1)); \
-	} while (0)
-#elif PG_VERSION_NUM >= 160000
-#define lb_init_range_table(estate, rte) \
-	do { \
-		List	   *perminfos_ = NIL; \
-		addRTEPermissionInfo(&perminfos_, (rte)); \
-		ExecInitRangeTable((estate), list_make1(rte), perminfos_); \
-	} while (0)
-#else
-#define lb_init_range_table(estate, rte) \
-	ExecInitRangeTable((estate), list_make1(rte))
+#define lb_insert_index_tuples(result, slot, estate) \
+	ExecInsertIndexTuples((result), (slot), (estate), false, false, NULL, NIL)
 #endif
 
 /* 18 asks whether a deferrable key will do. */

@@ -46,7 +46,7 @@ find_row(LbProbe *probe, const LbGroup *group, Datum member)
 	lb_key_char(&keys[3], LB_BUCKET_KEY_SPAN, group->span);
 	lb_key_time(&keys[4], LB_BUCKET_KEY_OPENS, group->bucket.opens);
 	lb_key_int32(&keys[5], LB_BUCKET_KEY_LATE, group->late);
-	return lb_probe(probe, keys, ForwardScanDirection);
+	return lb_probe_row(probe, keys);
 }
 
 /* The group's own accumulation stays as it is: others point to its sketch. */

@@ -95,7 +95,7 @@ merge_stored(Tables *tables, LbMove *move, Datum member)
 	TupleTableSlot *slot;
 
 	set_keys(keys, move, member);
-	slot = lb_probe(&tables->standing, keys, ForwardScanDirection);
+	slot = lb_probe_row(&tables->standing, keys);
 	move->stored = slot != NULL;
 	if (move->stored)
 	{

@@ -38,7 +38,7 @@ find_row(LbProbe *probe, int64 counter_id, int64 ranking_id, Datum member)
 	lb_key_int64(&keys[0], KEY_COUNTER_ID, counter_id);
 	lb_key_int64(&keys[1], KEY_RANKING_ID, ranking_id);
 	lb_key_text(&keys[2], KEY_MEMBER, member);
-	return lb_probe(probe, keys, ForwardScanDirection);
+	return lb_probe_row(probe, keys);
 }
 
 /* False if the member is not on the ranking; it may be in lb.poison. */

@@ -86,6 +86,18 @@ lb_probe(LbProbe *probe, ScanKey keys, ScanDirection direction)
 	return lb_probe_next(probe, direction);
 }
 
+/*
+ * The row of a whole key, or NULL.  While somebody holds an old snapshot,
+ * every version of a row that has come since is still in the index, and those
+ * of one key lie there in the order of the table: the newest comes last.  Who
+ * looks from there does not pass by all the others.
+ */
+TupleTableSlot *
+lb_probe_row(LbProbe *probe, ScanKey keys)
+{
+	return lb_probe(probe, keys, BackwardScanDirection);
+}
+
 /* The row after the last one of the same keys, or NULL. */
 TupleTableSlot *
 lb_probe_next(LbProbe *probe, ScanDirection direction)

@@ -48,6 +48,7 @@ extern void lb_probe_begin(LbProbe *probe, LbTable table, int64 counter_id,
 						   int nkeys);
 extern TupleTableSlot *lb_probe(LbProbe *probe, ScanKey keys,
 								ScanDirection direction);
+extern TupleTableSlot *lb_probe_row(LbProbe *probe, ScanKey keys);
 extern TupleTableSlot *lb_probe_next(LbProbe *probe, ScanDirection direction);
 extern void lb_probe_end(LbProbe *probe);
 

@@ -15,9 +15,9 @@
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "parser/parse_relation.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -43,22 +43,6 @@ struct LbRows
 	Size		bytes;
 };
 
-/*
- * The executor asks the range table which columns an update changed.  None
- * that is indexed, is the answer, which lets indexes clean up after it.
- */
-static void
-init_range_table(LbRows *rows)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	rte->rtekind = RTE_RELATION;
-	rte->relid = RelationGetRelid(rows->heap);
-	rte->relkind = rows->heap->rd_rel->relkind;
-	rte->rellockmode = RowExclusiveLock;
-	lb_init_range_table(rows->estate, rte);
-}
-
 LbRows *
 lb_rows_begin(LbTable table, int64 counter_id)
 {
@@ -67,7 +51,6 @@ lb_rows_begin(LbTable table, int64 counter_id)
 	rows->context = CurrentMemoryContext;
 	rows->heap = lb_table_open(table, counter_id, RowExclusiveLock);
 	rows->estate = CreateExecutorState();
-	init_range_table(rows);
 	rows->result = makeNode(ResultRelInfo);
 	InitResultRelInfo(rows->result, rows->heap, 1, NULL, 0);
 	ExecOpenIndices(rows->result, false);
@@ -100,7 +83,7 @@ write_inserts(LbRows *rows)
 	table_multi_insert(rows->heap, rows->slots, rows->n, rows->cid, 0, rows->bulk);
 	for (int i = 0; i < rows->n; i++)
 	{
-		lb_insert_index_tuples(rows->result, rows->slots[i], rows->estate, false);
+		lb_insert_index_tuples(rows->result, rows->slots[i], rows->estate);
 		ResetPerTupleExprContext(rows->estate);
 		ExecClearTuple(rows->slots[i]);
 	}
@@ -123,7 +106,47 @@ lb_rows_insert(LbRows *rows, const LbRow *row)
 	rows->bytes += fill_slot(rows, rows->slots[rows->n++], row);
 }
 
-/* Replace the row at that place, which the active snapshot sees. */
+/* Does the partial index have an entry for the row? */
+static bool
+is_indexed(LbRows *rows, IndexInfo *index)
+{
+	ExprContext *context = GetPerTupleExprContext(rows->estate);
+
+	if (index->ii_Predicate == NIL)
+		return true;
+	if (index->ii_PredicateState == NULL)
+		index->ii_PredicateState = ExecPrepareQual(index->ii_Predicate, rows->estate);
+	context->ecxt_scantuple = rows->updated;
+	return ExecQual(index->ii_PredicateState, context);
+}
+
+/*
+ * Index a new version of a row whose keys are those that it had.  It takes the
+ * place of the only row with its key, so nothing is looked for: a unique check
+ * would pass by all the versions that an old snapshot keeps, again and again.
+ */
+static void
+index_update(LbRows *rows)
+{
+	for (int i = 0; i < rows->result->ri_NumIndices; i++)
+	{
+		IndexInfo  *index = rows->result->ri_IndexRelationInfo[i];
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+
+		if (!is_indexed(rows, index))
+			continue;
+		FormIndexDatum(index, rows->updated, rows->estate, values, nulls);
+		index_insert(rows->result->ri_IndexRelationDescs[i], values, nulls,
+					 &rows->updated->tts_tid, rows->heap, UNIQUE_CHECK_NO, true,
+					 index);
+	}
+}
+
+/*
+ * Replace the row at that place, which the active snapshot sees, by one with
+ * the same keys.
+ */
 void
 lb_rows_update(LbRows *rows, const ItemPointerData *tid, const LbRow *row)
 {
@@ -142,7 +165,7 @@ lb_rows_update(LbRows *rows, const ItemPointerData *tid, const LbRow *row)
 			 RelationGetRelationName(rows->heap));
 	if (lb_must_update_indexes(indexes))
 	{
-		lb_insert_index_tuples(rows->result, rows->updated, rows->estate, true);
+		index_update(rows);
 		ResetPerTupleExprContext(rows->estate);
 	}
 	ExecClearTuple(rows->updated);
