@@ -139,6 +139,7 @@ REGRESS = \
 	reading \
 	scope \
 	histogram \
+	hll \
 	topk \
 	window \
 	rolling \
@@ -174,7 +175,7 @@ EXTRA_CLEAN = output_iso results
 # the packages, the build and a private cluster.  PGXS has a `check` of its own
 # that only says no, so while `check` is asked for PGXS stays outside.
 PG_CONFIG ?= pg_config
-OWN_GOALS = check demo demo-stop bench packages sql check-sql fuzz help print-%
+OWN_GOALS = check demo demo-stop bench hll-error packages sql check-sql fuzz help print-%
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -216,6 +217,7 @@ help:
 	@echo 'make demo             a private cluster with a sample season; make demo-stop ends it'
 	@echo 'make check            every test in a private cluster; STAGES="regress isolation" for some'
 	@echo 'make bench            measure against the peers'
+	@echo 'make hll-error        measure the error of lb_hll over TRIALS (default 200) random sets'
 	@echo 'make fuzz             fuzz the value types for SECONDS (default 60) each'
 	@echo 'make sql              join the SQL parts into $(DATA); make check-sql compares'
 	@echo 'make packages         install what all of this needs'
@@ -232,6 +234,12 @@ demo:
 demo-stop:
 	@bash examples/demo/demo.sh stop
 
+# The error of lb_hll up to 10 million values; some 0.1 s a trial.
+hll-error:
+	@mkdir -p .check
+	@$(or $(CC),cc) -O2 -Isrc -o .check/hll_error test/core/hll_error.c -lm
+	@.check/hll_error $(or $(SEED),1) $(or $(TRIALS),200)
+
 bench:
 	@bash .ci/packages build bench
 	@bash bench/run
@@ -247,4 +255,4 @@ check-sql:
 print-%:
 	@echo '$($*)'
 
-.PHONY: help packages check fuzz demo demo-stop bench sql check-sql
+.PHONY: help packages check fuzz demo demo-stop bench hll-error sql check-sql

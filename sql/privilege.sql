@@ -80,6 +80,7 @@ SELECT code FROM pg_temp.attempt('CALL other.lb_maintain()');
 -- The value types are anybody's.
 SELECT other.lb_histogram_count(other.lb_histogram_agg(v)) FROM generate_series(1, 3) AS v;
 SELECT other.lb_histogram_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM generate_series(1, 2) AS v;
+SELECT other.lb_hll_count(other.lb_hll_agg(v)), other.lb_hll_bits(other.lb_hll_agg(v, 9)) FROM generate_series(1, 3) AS v;
 SELECT other.lb_topk_total(other.lb_topk_agg('item', v)) FROM generate_series(1, 3) AS v;
 RESET ROLE;
 

@@ -12,6 +12,26 @@
 /* The first table of a sparse sketch. */
 #define SLOTS_MIN	16
 
+/*
+ * Which slot a place has depends on this, so that who chooses values cannot
+ * choose slots: hashes that all fall together would make tables slow.  It may
+ * be any odd number and is of no consequence for what a sketch is.
+ */
+static uint64_t slot_key = UINT64_C(0x9e3779b97f4a7c15);
+
+/* Once, before the first sketch. */
+void
+lb_hll_key_slots(uint64_t key)
+{
+	slot_key = key | 1;
+}
+
+static inline uint32_t
+first_slot(uint64_t entry, int shift)
+{
+	return (uint32_t) ((entry >> 8) * slot_key >> shift);
+}
+
 /* What is wrong, as a clause for an error message. */
 const char *
 lb_hll_status_text(LbHllStatus status)
@@ -85,7 +105,7 @@ needs_rank(uint32_t place, int bits)
 static void
 insert(uint64_t *entries, uint32_t slots, int shift, uint64_t entry)
 {
-	uint32_t	slot = (uint32_t) (entry >> 8) >> shift;
+	uint32_t	slot = first_slot(entry, shift);
 
 	while (entries[slot] != 0)
 		slot = (slot + 1) & (slots - 1);
@@ -96,7 +116,7 @@ insert(uint64_t *entries, uint32_t slots, int shift, uint64_t entry)
 static void
 resize(LbHll *h, uint32_t slots)
 {
-	int			shift = 32 - __builtin_ctz(slots);
+	int			shift = 64 - __builtin_ctz(slots);
 	uint64_t   *entries = h->memory.get(h->memory.context,
 										sizeof(uint64_t) * slots);
 
@@ -111,7 +131,7 @@ resize(LbHll *h, uint32_t slots)
 	h->slot_shift = (uint8_t) shift;
 }
 
-/* Room for so many entries in an empty sketch. */
+/* Room for so many entries more. */
 void
 lb_hll_reserve(LbHll *h, uint32_t count)
 {
@@ -119,6 +139,9 @@ lb_hll_reserve(LbHll *h, uint32_t count)
 
 	if (h->registers != NULL || count == 0)
 		return;
+	count += h->count;
+	if (count > LB_HLL_SPARSE_MAX(h->bits))
+		count = LB_HLL_SPARSE_MAX(h->bits);
 	while (slots / 4 * 3 < count)
 		slots *= 2;
 	if (slots > h->slots)
@@ -177,7 +200,7 @@ lb_hll_add_entry(LbHll *h, uint64_t entry)
 	if (h->count >= h->slots / 4 * 3)
 		resize(h, h->slots == 0 ? SLOTS_MIN : 2 * h->slots);
 
-	slot = place >> h->slot_shift;
+	slot = first_slot(entry, h->slot_shift);
 	while (h->entries[slot] != 0)
 	{
 		if ((uint32_t) (h->entries[slot] >> 8) == place)
@@ -270,6 +293,7 @@ lb_hll_merge(LbHll *into, const LbHll *other)
 	lb_hll_fold(into, other->bits);
 	if (other->registers == NULL)
 	{
+		lb_hll_reserve(into, other->count);
 		for (uint32_t i = 0; i < other->slots; i++)
 		{
 			if (other->entries[i] != 0)

@@ -73,8 +73,7 @@ typedef struct LbHllMemory
  * Sparse (registers is NULL): a hash table, open addressing, of entries
  * place << 8 | rank, 0 being none.  The rank, that of the 32 bits after the
  * place, is kept where it will be needed: where the place has only zeros
- * after its first `bits` bits; else it is 0.  The slot is the first bits of
- * the place, so the table is nearly sorted.
+ * after its first `bits` bits; else it is 0.
  *
  * Dense: one byte a register.
  */
@@ -85,11 +84,12 @@ typedef struct LbHll
 	uint32_t	count;			/* of entries */
 	uint32_t	slots;			/* a power of two, or 0 */
 	uint8_t		bits;
-	uint8_t		slot_shift;		/* 32 - log2(slots) */
+	uint8_t		slot_shift;		/* 64 - log2(slots) */
 	LbHllMemory memory;
 } LbHll;
 
 /* hll_core.c */
+extern void lb_hll_key_slots(uint64_t key);
 extern const char *lb_hll_status_text(LbHllStatus status);
 extern bool lb_hll_bits_valid(int64_t bits);
 extern void lb_hll_init(LbHll *h, int bits, const LbHllMemory *memory);

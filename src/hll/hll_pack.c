@@ -114,30 +114,94 @@ sparse_max(uint32_t count)
 		((size_t) count * (size_t) (plain_bits(count) + 1 + 2 + 6) + 7) / 8;
 }
 
+/* Sort what is nearly sorted; false if it is not, after some steps. */
+static bool
+sort_nearly(uint64_t *entries, uint32_t n)
+{
+	uint64_t	steps = 16 * (uint64_t) n + 4096;
+
+	for (uint32_t i = 1; i < n; i++)
+	{
+		uint64_t	entry = entries[i];
+		uint32_t	at = i;
+
+		for (; at > 0 && entries[at - 1] > entry; at--)
+			entries[at] = entries[at - 1];
+		entries[at] = entry;
+		if (i - at > steps)
+			return false;
+		steps -= i - at;
+	}
+	return true;
+}
+
+static void
+sift(uint64_t *heap, uint32_t at, uint32_t n)
+{
+	uint64_t	entry = heap[at];
+
+	for (uint32_t child; (child = 2 * at + 1) < n; at = child)
+	{
+		if (child + 1 < n && heap[child + 1] > heap[child])
+			child++;
+		if (heap[child] <= entry)
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = entry;
+}
+
+static void
+sort_heap(uint64_t *entries, uint32_t n)
+{
+	for (uint32_t i = n / 2; i-- > 0;)
+		sift(entries, i, n);
+	for (uint32_t i = n; i-- > 1;)
+	{
+		uint64_t	greatest = entries[0];
+
+		entries[0] = entries[i];
+		entries[i] = greatest;
+		sift(entries, 0, i);
+	}
+}
+
 /*
- * The entries in ascending order, in memory of their own.  The slots have
- * them nearly so, hence insertion; chosen hashes can make it quadratic, but
- * that is as long as putting them into the table took.
+ * The entries in ascending order, in memory of their own.  Places are spread
+ * evenly, so their first bits say nearly where each will be; unless somebody
+ * chose them, which costs a sort by comparing.
  */
 static uint64_t *
 sorted_entries(const LbHll *h)
 {
 	uint64_t   *sorted = h->memory.get(h->memory.context,
 									   sizeof(uint64_t) * (h->count + 1));
-	uint32_t	n = 0;
+	int			width = h->count < 32 ? 0 : 31 - __builtin_clz(h->count);
+	int			shift = 8 + 32 - width;
+	uint32_t   *begin = h->memory.get(h->memory.context,
+									  sizeof(uint32_t) << width);
+	uint32_t	sum = 0;
 
 	for (uint32_t i = 0; i < h->slots; i++)
 	{
-		uint64_t	entry = h->entries[i];
-		uint32_t	at = n;
-
-		if (entry == 0)
-			continue;
-		for (; at > 0 && sorted[at - 1] > entry; at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = entry;
-		n++;
+		if (h->entries[i] != 0)
+			begin[h->entries[i] >> shift]++;
 	}
+	for (uint32_t i = 0; i < UINT32_C(1) << width; i++)
+	{
+		uint32_t	here = begin[i];
+
+		begin[i] = sum;
+		sum += here;
+	}
+	for (uint32_t i = 0; i < h->slots; i++)
+	{
+		if (h->entries[i] != 0)
+			sorted[begin[h->entries[i] >> shift]++] = h->entries[i];
+	}
+	h->memory.put(h->memory.context, begin);
+	if (!sort_nearly(sorted, h->count))
+		sort_heap(sorted, h->count);
 	return sorted;
 }
 
@@ -268,8 +332,7 @@ merge_sparse(LbHll *h, const uint8_t *bytes, size_t size, int bits)
 	if (count > LB_HLL_SPARSE_MAX(bits))
 		return LB_HLL_BAD_COUNT;
 	k = plain_bits(count);
-	if (h->count == 0)
-		lb_hll_reserve(h, count);
+	lb_hll_reserve(h, count);
 
 	for (uint32_t i = 0; i < count; i++)
 	{

@@ -8,6 +8,7 @@
 #include "leaderboard.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "hll/hll.h"
@@ -48,7 +49,17 @@ static void
 begin(LbHll *h, int bits, MemoryContext context)
 {
 	LbHllMemory memory = {get, put, context};
+	static bool keyed = false;
 
+	if (unlikely(!keyed))
+	{
+		uint64		key;
+
+		if (!pg_strong_random(&key, sizeof(key)))
+			key = (uint64) MyStartTimestamp ^ (uint64) MyProcPid << 32;
+		lb_hll_key_slots(key);
+		keyed = true;
+	}
 	lb_hll_init(h, bits, &memory);
 }
 

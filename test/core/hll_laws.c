@@ -212,6 +212,7 @@ main(int argc, char **argv)
 	int			rounds = 600;
 
 	random_state = seed;
+	lb_hll_key_slots(next_random());
 	for (int i = 0; i < rounds; i++)
 	{
 		size_t		n = below(i % 50 == 0 ? 60000 : 1u << below(13));

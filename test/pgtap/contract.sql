@@ -49,7 +49,9 @@ INSERT INTO promise VALUES
 ('lb_histogram_chart', 'h lb_histogram, width integer DEFAULT 40', 'text');
 INSERT INTO promise VALUES
 ('lb_topk_items', 't lb_topk', 'item text, low bigint, high bigint'), ('lb_topk_item', 't lb_topk, item text', 'low bigint, high bigint'),
-('lb_topk_add', 't lb_topk, item text, weight bigint DEFAULT 1', 'lb_topk'), ('lb_topk_total', 't lb_topk', 'bigint'), ('lb_topk_bound', 't lb_topk', 'bigint'), ('lb_topk_capacity', 't lb_topk', 'integer');
+('lb_topk_add', 't lb_topk, item text, weight bigint DEFAULT 1', 'lb_topk'), ('lb_topk_total', 't lb_topk', 'bigint'), ('lb_topk_bound', 't lb_topk', 'bigint'), ('lb_topk_capacity', 't lb_topk', 'integer'),
+('lb_hll_empty', 'bits integer DEFAULT 14', 'lb_hll'), ('lb_hll_add', 'h lb_hll, value anyelement', 'lb_hll'), ('lb_hll_count', 'h lb_hll', 'double precision'),
+('lb_hll_bounds', 'h lb_hll, confidence double precision DEFAULT 0.95', 'low double precision, high double precision'), ('lb_hll_bits', 'h lb_hll', 'integer'), ('lb_hll_hash_value', 'value anyelement', 'bigint');
 -- An argument "name type" is promised as it is; the default of ranks moves with the milestones.
 CREATE FUNCTION parts(list text) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
 	SELECT regexp_replace(regexp_replace(trim(p), '::[a-z ]+(\[\])?', '', 'g'), '^(IN )', '') FROM regexp_split_to_table(list, ',') WITH ORDINALITY AS s (p, n) WHERE trim(p) <> '' ORDER BY n
@@ -69,6 +71,7 @@ SELECT ok(p.columns IS NULL AND m.prokind = 'p' OR (SELECT array_agg(part) FROM 
 SELECT is((SELECT array_agg(name::text ORDER BY name) FROM (SELECT name FROM made WHERE prokind <> 'a' GROUP BY name HAVING count(*) > 1) AS d), NULL, 'no overloads, ever, but of the aggregates');
 SELECT is((SELECT array_agg(format('%s(%s)', name, all_arguments) ORDER BY 1) FROM made WHERE prokind = 'a'),
 	ARRAY['lb_histogram_agg(value bigint)', 'lb_histogram_agg(value bigint, buckets integer)', 'lb_histogram_agg(value bigint, buckets integer, ceiling bigint)', 'lb_histogram_union_agg(histogram lb_histogram)',
+	'lb_hll_agg(value anyelement)', 'lb_hll_agg(value anyelement, bits integer)', 'lb_hll_union_agg(sketch lb_hll)',
 	'lb_topk_agg(item text, weight bigint)', 'lb_topk_agg(item text, weight bigint, capacity integer)', 'lb_topk_union_agg(topk lb_topk)'], 'the aggregates');
 SELECT is((SELECT array_agg(format('%s %s', attname, format_type(atttypid, atttypmod)) ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'lb_answer'::regclass),
 	(SELECT array_agg(part) FROM parts('member text, rank bigint, kind text, rank_low bigint, rank_high bigint, midpoint bigint, place bigint, percentile_low double precision, percentile_high double precision, value bigint, value_low bigint, value_high bigint, reached_at timestamp with time zone, population bigint, version bigint, as_of timestamp with time zone, stale boolean, state text') AS part), 'lb_answer');
