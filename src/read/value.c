@@ -229,7 +229,9 @@ read_sums(ValueReading *reading, LbText member, Sums *sums)
 		reading->sums = *sums;
 		reading->summed = true;
 	}
-	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer))
+	/* nothing of a retired counter will be counted */
+	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer) &&
+		!reading->counter.retired)
 	{
 		add_tail(reading, sums);
 		lb_accum_settle(sums->op, &sums->in_time);
