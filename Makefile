@@ -85,6 +85,7 @@ OBJS = \
 	src/projection/accum.o \
 	src/projection/sketch.o \
 	src/projection/sketches.o \
+	src/projection/tracked.o \
 	src/projection/accum_row.o \
 	src/projection/within.o \
 	src/projection/fold.o \
@@ -113,6 +114,7 @@ OBJS = \
 	src/read/pin.o \
 	src/read/check.o \
 	src/read/answer.o \
+	src/read/doubt.o \
 	src/read/order.o \
 	src/read/tail.o \
 	src/read/overlay.o \

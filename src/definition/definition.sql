@@ -154,7 +154,7 @@ CREATE FUNCTION lb._check_counter(d lb.counter_version) RETURNS lb.counter_versi
 DECLARE
 	least_idempotency interval;
 BEGIN
-	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact', 'unique');
+	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact', 'unique', 'approximate');
 	d.operator := lb._one_of('operator', coalesce(d.operator, 'sum'), 'sum', 'max', 'min', 'last');
 	/* what sketches count cannot be taken back */
 	d.monotonic := coalesce(d.monotonic, false) OR d.type <> 'exact';
@@ -273,8 +273,9 @@ CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 DECLARE
 	op text;
 	grain interval;
+	type text;
 BEGIN
-	SELECT v.operator, v.grain INTO op, grain FROM lb.counter c
+	SELECT v.operator, v.grain, v.type INTO op, grain, type FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = d.counter_id;
 	d.period := lb._period(coalesce(d.period, 'all'), grain);
@@ -300,6 +301,11 @@ BEGIN
 	END IF;
 	PERFORM lb._usecs(d.keep_versions, 'keep_versions');
 	PERFORM lb._check_window(d, grain);
+	IF type = 'approximate' AND (d.scoped OR d.ranks <> 'exact' OR d.direction <> 'desc') THEN
+		RAISE EXCEPTION 'a board of an approximate counter ranks its heaviest members, and nothing else'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Leave scoped, ranks and direction out.';
+	END IF;
 	RETURN d;
 END
 $$;

@@ -15,6 +15,8 @@
  *			of their actors, a sketch does not know
  *
  * What is added to the value of a unique counter is in its sketch (sketch.c).
+ * That of an approximate one is the sum over all members, whose shares are in
+ * the sketch.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,7 +103,9 @@ lb_accum_merge(LbOperator op, LbAccum *into, const LbAccum *from)
 			lb_sketch_merge_unique(into, from);
 			break;
 		case LB_HEAVY:
-			elog(ERROR, "not yet");
+			merge_sum(into, from);
+			lb_sketch_merge_heavy(into, from);
+			break;
 	}
 	into->n += from->n;
 }
@@ -113,12 +117,14 @@ lb_accum_event(LbOperator op, int32 size, LbAccum *into, const LbLogged *event)
 	LbAccum		accum = {
 		.n = 1,
 		.value = event->delta,
-		.moved = op == LB_SUM && event->delta != 0,
+		.moved = (op == LB_SUM || op == LB_HEAVY) && event->delta != 0,
 		.reached_at = event->event_time,
 		.last_id = op == LB_LAST ? event->event_id : 0
 	};
 
-	if (unlikely(lb_is_sketched(op)))
-		lb_sketch_of_event(op, size, &accum, event);
+	if (unlikely(op == LB_UNIQUE))
+		lb_sketch_of_event(size, &accum, event);
 	lb_accum_merge(op, into, &accum);
+	if (unlikely(op == LB_HEAVY))
+		lb_sketch_add_heavy(size, into, event);
 }

@@ -195,8 +195,10 @@ lb_round_event(LbRound *round, const LbLogged *event)
 						   event->event_time, event->ingest_time,
 						   counted->bucket);
 	old = MemoryContextSwitchTo(round->fold);
-	group = find_group(round, counted, event->member, counted->bucket,
-					   LB_SPAN_GRAIN, late);
+	/* an approximate counter has one group for all members */
+	group = find_group(round, counted,
+					   counted->counter.op == LB_HEAVY ? (LbText) {"", 0} : event->member,
+					   counted->bucket, LB_SPAN_GRAIN, late);
 	lb_accum_event(counted->counter.op, counted->counter.size, &group->accum, event);
 	MemoryContextSwitchTo(old);
 	counted->events++;

@@ -56,6 +56,11 @@ write_version(const LbRanking *ranking, const LbPages *pages, LbRows *rows,
 			   int64_array(pages->superseded, pages->nsuperseded));
 	if (ranking->leaf != NULL)
 		lb_row_set(&row, LB_VERSION_LEAF, PointerGetDatum(ranking->leaf));
+	if (ranking->board->op == LB_HEAVY && ranking->bound >= 0)
+	{
+		lb_row_set(&row, LB_VERSION_TOTAL, Int64GetDatum(ranking->total));
+		lb_row_set(&row, LB_VERSION_BOUND, Int64GetDatum(ranking->bound));
+	}
 	lb_rows_insert(rows, &row);
 }
 

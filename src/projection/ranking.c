@@ -199,6 +199,12 @@ load_version(LbRound *round, LbRanking *ranking)
 		ranking->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
 		ranking->root = lb_slot_int64(slot, LB_VERSION_ROOT);
 		ranking->next_page = lb_slot_int64(slot, LB_VERSION_NEXT_PAGE);
+		if (ranking->board->op == LB_HEAVY)
+		{
+			ranking->total = lb_slot_int64(slot, LB_VERSION_TOTAL);
+			ranking->bound = slot_attisnull(slot, LB_VERSION_BOUND) ? -1 :
+				lb_slot_int64(slot, LB_VERSION_BOUND);
+		}
 	}
 	else if (ranking->board->bounded)
 		ranking->histogram = lb_hist_create(ranking->board->buckets,

@@ -47,6 +47,8 @@ typedef struct LbRanking
 	int64		size;			/* members on the board before the round */
 	int64		population;		/* and now */
 	LbHistogram *histogram;		/* of a bounded board */
+	int64		total;			/* of an approximate one: of all members, */
+	int64		bound;			/* and no member untracked has more; or -1 */
 } LbRanking;
 
 /* A board of a counter, with the window of the event before. */
@@ -170,6 +172,7 @@ extern LbOpenTables *lb_open_tables(LbRound *round);
 extern void lb_close_tables(LbRound *round);
 
 /* scopes.c, scope_news.c */
+extern void lb_touch_ranking(LbRound *round, LbRanking *ranking);
 extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
 							  const LbAccum *was, const LbAccum *is);
 extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,

@@ -8,6 +8,11 @@
  * one's hash, in no memory at all.  What is read from a row stays as it is
  * stored until something is merged with it.
  *
+ * An approximate counter has one accumulation for all members, whose sketch
+ * tracks the heaviest.  Its value is the total; when that leaves bigint, there
+ * is no sketch any more, and the window is off the board as a member would be
+ * whose sum does.
+ *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
@@ -20,6 +25,7 @@
 #include "hll/hll.h"
 #include "log/leaf.h"
 #include "projection/sketch.h"
+#include "topk/topk.h"
 
 /* Standard deviations within which 95 of 100 estimates are. */
 #define DEVIATIONS		1.959964
@@ -37,10 +43,9 @@ hash_actor(const LbLogged *event)
 	return lb_hll_hash_text(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));
 }
 
-/* Complete what one event accumulates. */
+/* Complete what one event of a unique counter accumulates. */
 void
-lb_sketch_of_event(pg_attribute_unused() LbOperator op, int32 size,
-				   LbAccum *accum, const LbLogged *event)
+lb_sketch_of_event(int32 size, LbAccum *accum, const LbLogged *event)
 {
 	accum->value = 1;
 	accum->moved = true;
@@ -94,12 +99,87 @@ lb_sketch_merge_unique(LbAccum *into, const LbAccum *from)
 	add_unique(into->sketch.hll, from);
 }
 
-/* Of what was copied from another, make the sketch one's own. */
-void
-lb_sketch_copy(pg_attribute_unused() LbOperator op, LbAccum *accum)
+static void
+free_heavy(LbTopk *topk)
 {
-	LbHll	   *hll = palloc(sizeof(LbHll));
+	if (topk->entries != NULL)
+		pfree(topk->entries);
+	if (topk->bytes != NULL)
+		pfree(topk->bytes);
+	pfree(topk);
+}
 
+/* The total does not fit bigint: no sketch can say whose it is. */
+static void
+drop_heavy(LbAccum *accum)
+{
+	if (accum->form == LB_SKETCH_WORKING)
+		free_heavy(accum->sketch.topk);
+	accum->form = LB_SKETCH_NONE;
+}
+
+/* Make the sketch one to work on. */
+static LbTopk *
+working_heavy(int32 size, LbAccum *accum)
+{
+	if (accum->form == LB_SKETCH_NONE)
+		accum->sketch.topk = lb_topk_create(size);
+	else if (accum->form == LB_SKETCH_STORED)
+		accum->sketch.topk = lb_topk_load(PointerGetDatum(accum->sketch.stored));
+	accum->form = LB_SKETCH_WORKING;
+	return accum->sketch.topk;
+}
+
+/* Add an event of an approximate counter, whose delta is in the value already. */
+void
+lb_sketch_add_heavy(int32 size, LbAccum *into, const LbLogged *event)
+{
+	if (!lb_accum_fits(into))
+		drop_heavy(into);
+	else if (event->delta > 0)
+		lb_topk_add(working_heavy(size, into), event->member.data,
+					event->member.len, event->delta);
+}
+
+/* The values are added already. */
+void
+lb_sketch_merge_heavy(LbAccum *into, const LbAccum *from)
+{
+	if (!lb_accum_fits(into))
+		drop_heavy(into);
+	else if (from->form != LB_SKETCH_NONE)
+	{
+		LbAccum		other = *from;
+
+		if (other.form == LB_SKETCH_WORKING)
+			lb_sketch_copy(LB_HEAVY, &other);
+		if (into->form == LB_SKETCH_NONE)
+		{
+			into->form = other.form;
+			into->sketch = other.sketch;
+		}
+		else
+			lb_topk_merge(working_heavy(0, into), PointerGetDatum(other.sketch.stored));
+	}
+}
+
+/*
+ * Of what was copied from another whose sketch is a working one, make the
+ * sketch one's own.
+ */
+void
+lb_sketch_copy(LbOperator op, LbAccum *accum)
+{
+	LbHll	   *hll;
+
+	if (op == LB_HEAVY)
+	{
+		accum->sketch.stored = (struct varlena *)
+			DatumGetPointer(lb_topk_store(accum->sketch.topk));
+		accum->form = LB_SKETCH_STORED;
+		return;
+	}
+	hll = palloc(sizeof(LbHll));
 	lb_hll_begin(hll, accum->sketch.hll->bits, CurrentMemoryContext);
 	lb_hll_merge(hll, accum->sketch.hll);
 	accum->sketch.hll = hll;
@@ -130,9 +210,17 @@ store_unique(LbAccum *accum)
 
 /* See lb_accum_settle. */
 void
-lb_sketch_store(pg_attribute_unused() LbOperator op, LbAccum *accum)
+lb_sketch_store(LbOperator op, LbAccum *accum)
 {
-	store_unique(accum);
+	LbTopk	   *topk = accum->sketch.topk;
+
+	if (op == LB_UNIQUE)
+		store_unique(accum);
+	else
+	{
+		lb_sketch_copy(op, accum);
+		free_heavy(topk);
+	}
 }
 
 /* The accumulation's sketch is a copy of that, in the current memory context. */

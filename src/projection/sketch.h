@@ -13,9 +13,12 @@
 #include "projection/accum.h"
 
 /* For accum.c */
-extern void lb_sketch_of_event(LbOperator op, int32 size, LbAccum *accum,
+extern void lb_sketch_of_event(int32 size, LbAccum *accum,
 							   const LbLogged *event);
+extern void lb_sketch_add_heavy(int32 size, LbAccum *into,
+								const LbLogged *event);
 extern void lb_sketch_merge_unique(LbAccum *into, const LbAccum *from);
+extern void lb_sketch_merge_heavy(LbAccum *into, const LbAccum *from);
 extern void lb_sketch_copy(LbOperator op, LbAccum *accum);
 
 extern void lb_sketch_store(LbOperator op, LbAccum *accum);

@@ -25,6 +25,7 @@
 #include "projection/sketch.h"
 #include "projection/sketches.h"
 #include "projection/standing.h"
+#include "projection/tracked.h"
 
 /* Both keys begin so; that of lb.moved goes on with the version. */
 enum
@@ -41,6 +42,14 @@ typedef struct Tables
 	LbRows	   *moved_rows;
 	LbSketches	sketches;		/* open if the round has any */
 } Tables;
+
+/* The members of one approximate ranking, while they are stored. */
+typedef struct Tracked
+{
+	LbRound    *round;
+	Tables	   *tables;
+	LbRanking  *ranking;
+} Tracked;
 
 static void
 set_keys(ScanKey keys, const LbMove *move, Datum member)
@@ -70,9 +79,9 @@ no_sketch(const LbMove *move)
 
 /*
  * Of a sketched counter: merge what the round's groups bring, and add the
- * stored sketch to what the row gave.
+ * stored sketch, if there is one, to what the row gave.
  */
-static void
+static bool
 merge_sketches(Tables *tables, LbMove *move, Datum member)
 {
 	const LbBoard *board = move->ranking->board;
@@ -80,33 +89,24 @@ merge_sketches(Tables *tables, LbMove *move, Datum member)
 
 	foreach(part, move->parts)
 		lb_accum_merge(board->op, &move->accum, &((LbGroup *) lfirst(part))->accum);
-	if (!lb_sketches_find(&tables->sketches, board->counter_id,
-						  move->ranking->ranking_id, member, &move->old) &&
-		move->stored)
-		no_sketch(move);
+	return lb_sketches_find(&tables->sketches, board->counter_id,
+							move->ranking->ranking_id, member, &move->old);
 }
 
-/* Merge the move with the member's row; the row as it was stays in old. */
+/* The member's row as it is. */
 static void
-merge_stored(Tables *tables, LbMove *move, Datum member)
+find_stored(Tables *tables, LbMove *move, Datum member)
 {
-	LbOperator	op = move->ranking->board->op;
 	ScanKeyData keys[3];
 	TupleTableSlot *slot;
 
 	set_keys(keys, move, member);
 	slot = lb_probe_row(&tables->standing, keys);
 	move->stored = slot != NULL;
-	if (move->stored)
-	{
-		move->tid = slot->tts_tid;
-		lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
-	}
-	if (unlikely(lb_is_sketched(op)))
-		merge_sketches(tables, move, member);
-	if (move->stored && !move->absolute)
-		lb_accum_merge(op, &move->accum, &move->old);
-	lb_accum_settle(op, &move->accum);
+	if (!move->stored)
+		return;
+	move->tid = slot->tts_tid;
+	lb_accum_from_slot(&move->old, &lb_standing_columns, slot);
 }
 
 static void
@@ -176,20 +176,90 @@ apply_move(LbRound *round, const LbMove *move)
 }
 
 static void
-store_move(LbRound *round, Tables *tables, LbMove *move)
+write_move(LbRound *round, Tables *tables, const LbMove *move, Datum member)
 {
-	Datum		member = PointerGetDatum(cstring_to_text_with_len(move->member.data,
-																  move->member.len));
-
-	merge_stored(tables, move, member);
-	/* a sketch can become another without another value */
-	if (unlikely(lb_is_sketched(move->ranking->board->op)))
-		lb_sketches_put(&tables->sketches, move->gone ? NULL : &move->accum);
 	if (!changes_place(move))
 		return;
 	write_standing(tables, move, member);
 	write_moved(tables, round, move, member);
 	apply_move(round, move);
+}
+
+static Datum
+name_of(const LbMove *move)
+{
+	return PointerGetDatum(cstring_to_text_with_len(move->member.data,
+													move->member.len));
+}
+
+/* What a member has in the sketch of an approximate ranking, or that it is gone. */
+static void
+store_tracked(void *context, LbText member, const LbAccum *accum)
+{
+	Tracked    *tracked = context;
+	LbMove		move = {.ranking = tracked->ranking, .member = member,
+		.accum = *accum, .absolute = true, .gone = accum->n == 0};
+	Datum		name = name_of(&move);
+
+	find_stored(tracked->tables, &move, name);
+	write_move(tracked->round, tracked->tables, &move, name);
+}
+
+/*
+ * An approximate counter has one move for all members.  Its sketch is merged
+ * with the stored one, and what that changes for members that are tracked, or
+ * were, moves them as other counters' events do.  A row of its own it has only
+ * while the total does not fit bigint.
+ */
+static void
+store_heavy(LbRound *round, Tables *tables, LbMove *move)
+{
+	LbRanking  *ranking = move->ranking;
+	Tracked		tracked = {.round = round, .tables = tables, .ranking = ranking};
+	Datum		name = name_of(move);
+
+	find_stored(tables, move, name);
+	merge_sketches(tables, move, name);
+	if (move->old.form != LB_SKETCH_NONE)
+	{
+		move->old.n = 1;
+		move->old.value = ranking->total;
+	}
+	if (!move->absolute)
+		lb_accum_merge(LB_HEAVY, &move->accum, &move->old);
+	lb_accum_settle(LB_HEAVY, &move->accum);
+	lb_sketches_put(&tables->sketches, &move->accum);
+	if (lb_tracked_changes(&move->old, &move->accum, store_tracked, &tracked,
+						   &ranking->total, &ranking->bound))
+		lb_touch_ranking(round, ranking);
+	move->gone = lb_accum_fits(&move->accum);
+	if (!move->gone)
+		ranking->bound = -1;	/* nothing is known of anybody */
+	write_move(round, tables, move, name);
+}
+
+static void
+store_move(LbRound *round, Tables *tables, LbMove *move)
+{
+	LbOperator	op = move->ranking->board->op;
+	Datum		member;
+
+	if (unlikely(op == LB_HEAVY))
+	{
+		store_heavy(round, tables, move);
+		return;
+	}
+	member = name_of(move);
+	find_stored(tables, move, member);
+	if (unlikely(op == LB_UNIQUE) && !merge_sketches(tables, move, member) && move->stored)
+		no_sketch(move);
+	if (move->stored && !move->absolute)
+		lb_accum_merge(op, &move->accum, &move->old);
+	lb_accum_settle(op, &move->accum);
+	/* a sketch can become another without another value */
+	if (unlikely(op == LB_UNIQUE))
+		lb_sketches_put(&tables->sketches, move->gone ? NULL : &move->accum);
+	write_move(round, tables, move, member);
 }
 
 static void

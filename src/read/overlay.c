@@ -179,7 +179,8 @@ load_overlay(LbReading *reading)
 const LbOverlay *
 lb_overlay(LbReading *reading)
 {
-	if (reading->viewer.len == 0)
+	/* what a round would track, one member's events do not tell */
+	if (reading->viewer.len == 0 || reading->board.op == LB_HEAVY)
 		return NULL;
 	if (!reading->overlay_known)
 	{

@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "projection/sketch.h"
+#include "projection/tracked.h"
 #include "projection/within.h"
 #include "read/answer.h"
 
@@ -29,6 +30,7 @@ typedef struct Series
 	LbPeriod	period;
 	TimestampTz to;
 	LbWindow	window;
+	LbText		member;
 	LbAccum		accum;
 } Series;
 
@@ -106,6 +108,14 @@ put_step(FunctionCallInfo fcinfo, Series *series)
 
 	lb_accum_settle(series->counter.op, accum);
 	values[1] = Int64GetDatum((int64) accum->value);
+	if (series->counter.op == LB_HEAVY)
+	{
+		int64		low;
+		int64		high;
+
+		(void) lb_tracked_find(accum, series->member, &low, &high);
+		values[1] = Int64GetDatum(low);
+	}
 	nulls[1] = !lb_accum_fits(accum) ||
 		(accum->n == 0 && !lb_counts_from_zero(series->counter.op));
 	lb_put_row(fcinfo, values, nulls);
@@ -157,7 +167,9 @@ put_series(FunctionCallInfo fcinfo, Series *series, LbText member)
 	lb_within_begin(&within, &series->counter, all);
 	if (series->period == LB_PERIOD_HOUR)
 		lb_within_by_grain(&within);
-	lb_within(&within, member, add_bucket, &found);
+	series->member = member;
+	lb_within(&within, series->counter.op == LB_HEAVY ? (LbText) {"", 0} : member,
+			  add_bucket, &found);
 	lb_within_end(&within);
 	qsort(found.buckets, found.n, sizeof(LbBucket), compare_buckets);
 	for (int i = 0; i < found.n; i++)
