@@ -16,6 +16,7 @@ SQL_PARTS = \
 	src/log/log.sql \
 	src/ranktree/ranktree.sql \
 	src/projection/projection.sql \
+	src/projection/cost.sql \
 	src/scope/scope.sql \
 	src/read/read.sql \
 	src/read/asking.sql \
@@ -83,6 +84,7 @@ OBJS = \
 	src/projection/window.o \
 	src/projection/late.o \
 	src/projection/accum.o \
+	src/projection/cost.o \
 	src/projection/sketch.o \
 	src/projection/sketches.o \
 	src/projection/tracked.o \

@@ -119,10 +119,10 @@ RESET SESSION AUTHORIZATION;
 RESET ROLE;
 -- A view of lb can be opened by a grant.
 GRANT USAGE ON SCHEMA lb TO regress_lb_app;
-GRANT SELECT ON lb.health, lb.poison TO regress_lb_app;
-GRANT EXECUTE ON FUNCTION lb._health() TO regress_lb_app;
+GRANT SELECT ON lb.health, lb.poison, lb.unit_cost TO regress_lb_app;
+GRANT EXECUTE ON FUNCTION lb._health(), lb._unit_cost() TO regress_lb_app;
 SET ROLE regress_lb_app;
-SELECT v, a.code, a.said FROM unnest(ARRAY['lb.poison', 'lb.health']) AS v, LATERAL pg_temp.attempt('SELECT * FROM ' || v) AS a WHERE a.code <> '00000';
+SELECT v, a.code, a.said FROM unnest(ARRAY['lb.poison', 'lb.health', 'lb.unit_cost']) AS v, LATERAL pg_temp.attempt('SELECT * FROM ' || v) AS a WHERE a.code <> '00000';
 RESET ROLE;
 REVOKE ALL ON SCHEMA lb FROM regress_lb_app;
 

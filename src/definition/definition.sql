@@ -232,6 +232,7 @@ BEGIN
 	wanted.counter_id := id;
 	INSERT INTO lb.counter_version SELECT (wanted).*;
 	INSERT INTO lb.counter (counter_id, tenant_id, counter, version) VALUES (id, owner, parsed[2], 1);
+	PERFORM lb._tell_cost(wanted.type, wanted.operator);
 	RETURN id;
 END
 $$;

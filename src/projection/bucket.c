@@ -77,7 +77,7 @@ store_group(LbProbe *probe, LbRows *rows, const LbGroup *group)
 
 /* Merge the groups, which are in the order of members and time, into the table. */
 static void
-store_groups(LbGroup **groups, int n)
+store_groups(LbRound *round, LbGroup **groups, int n)
 {
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard buckets",
@@ -90,6 +90,8 @@ store_groups(LbGroup **groups, int n)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && groups[i]->counted != groups[i - 1]->counted)
+			lb_cost_charge(round, groups[i - 1]->counted);
 		MemoryContextSwitchTo(work);
 		store_group(&probe, rows, groups[i]);
 		MemoryContextSwitchTo(old);
@@ -99,6 +101,8 @@ store_groups(LbGroup **groups, int n)
 	lb_rows_end(rows);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
+	if (n > 0)
+		lb_cost_charge(round, groups[n - 1]->counted);
 }
 
 static bool
@@ -138,7 +142,7 @@ day_of(LbGroup *days, int *n, const LbGroup *group)
  * current memory context, and the days that they add up to.
  */
 void
-lb_store_groups(LbGroup **groups, int n)
+lb_store_groups(LbRound *round, LbGroup **groups, int n)
 {
 	LbGroup    *days = MemoryContextAllocHuge(CurrentMemoryContext,
 											  Max(n, 1) * sizeof(LbGroup));
@@ -155,6 +159,6 @@ lb_store_groups(LbGroup **groups, int n)
 									Max(ndays, 1) * sizeof(LbGroup *));
 	for (int i = 0; i < ndays; i++)
 		sorted[i] = &days[i];
-	store_groups(groups, n);
-	store_groups(sorted, ndays);
+	store_groups(round, groups, n);
+	store_groups(round, sorted, ndays);
 }

@@ -112,6 +112,7 @@ lb_round_begin(int64 number, TimestampTz as_of)
 	round->groups = lbgroup_create(round->fold, 1024, NULL);
 	round->sorted = lb_moves_begin();
 	round->snapshot = GetActiveSnapshot();
+	INSTR_TIME_SET_CURRENT(round->clock);
 	return round;
 }
 
@@ -333,8 +334,9 @@ lb_round_flush(LbRound *round)
 	round->moves = lbmove_create(round->fold, ngroups + 16, NULL);
 	for (int i = 0; i < ngroups && !round->recounts; i++)
 		add_moves(round, groups[i]);
+	lb_cost_charge(round, NULL);
 	if (!round->rereads_buckets)
-		lb_store_groups(groups, ngroups);
+		lb_store_groups(round, groups, ngroups);
 	moves = sorted_moves(round, &nmoves);
 	lb_store_moves(round, moves, nmoves);
 	round->flushes++;

@@ -12,11 +12,14 @@ CREATE TABLE lb.round (
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
 	rankings bigint NOT NULL,
-	next xid8 NOT NULL
+	next xid8 NOT NULL,
+	kinds text[],
+	kind_events bigint[],
+	kind_usecs bigint[]
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading. kinds, kind_events and kind_usecs: what the counters that had events are (the operator of an exact one, else its type), how many events each kind had, and how many microseconds they took; NULL in a round without any.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY

@@ -159,6 +159,7 @@ publish_rankings(LbRound *round)
 
 	PushActiveSnapshot(GetLatestSnapshot());
 	lb_moves_sort(round->sorted);
+	lb_cost_charge(round, NULL);
 	while (lb_moves_ranking(round->sorted, &ranking))
 	{
 		MemoryContextSwitchTo(work);
@@ -167,6 +168,7 @@ publish_rankings(LbRound *round)
 		round->changed = lappend(round->changed, (LbRanking *) (intptr_t) ranking);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
+		lb_cost_charge(round, ((LbRanking *) (intptr_t) ranking)->counted);
 	}
 	lb_moves_end(round->sorted);
 	PopActiveSnapshot();

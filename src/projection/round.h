@@ -17,6 +17,7 @@
 
 #include "leaderboard.h"
 
+#include "portability/instr_time.h"
 #include "storage/itemptr.h"
 #include "utils/hsearch.h"
 
@@ -25,6 +26,7 @@
 #include "histogram/histogram.h"
 #include "log/event.h"
 #include "projection/accum.h"
+#include "projection/cost.h"
 #include "projection/late.h"
 #include "projection/moves.h"
 #include "projection/window.h"
@@ -71,6 +73,7 @@ typedef struct LbCounted
 	LbWindow	day;			/* of the group before */
 	int64		events;
 	int64		rankings;		/* that changed */
+	instr_time	spent;			/* on this counter alone */
 	struct LbCounted *next;
 } LbCounted;
 
@@ -133,6 +136,8 @@ typedef struct LbRound
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
 	bool		has_sketches;	/* of some of its counters */
 	bool		recounts;		/* only buckets are written, no board moves */
+	instr_time	clock;			/* its last reading, see cost.c */
+	instr_time	spent;			/* on all counters together */
 	Snapshot	snapshot;		/* whose memberships the rankings show */
 	struct LbOpenTables *tables;
 } LbRound;
@@ -164,7 +169,7 @@ extern void lb_push(LbRound *round);
 extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 
 /* bucket.c, standing.c */
-extern void lb_store_groups(LbGroup **groups, int n);
+extern void lb_store_groups(LbRound *round, LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
 
 /* open_tables.c */

@@ -153,6 +153,7 @@ slide_board(LbRound *round, const LbBoard *defined, LbWindow was)
 					  defined->period == LB_PERIOD_DAYS ? LB_SPAN_DAY : LB_SPAN_GRAIN,
 					  read_member, &slide);
 	store_read(&slide);
+	lb_cost_charge(round, counted);
 	lb_within_end(&slide.within);
 	MemoryContextDelete(slide.work);
 	MemoryContextDelete(slide.context);

@@ -298,6 +298,8 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && moves[i]->ranking->counted != moves[i - 1]->ranking->counted)
+			lb_cost_charge(round, moves[i - 1]->ranking->counted);
 		MemoryContextSwitchTo(work);
 		store_move(round, &tables, moves[i]);
 		MemoryContextSwitchTo(old);
@@ -306,4 +308,6 @@ lb_store_moves(LbRound *round, LbMove **moves, int n)
 	close_tables(&tables);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
+	if (n > 0)
+		lb_cost_charge(round, moves[n - 1]->ranking->counted);
 }

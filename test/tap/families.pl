@@ -49,7 +49,7 @@ sub work
 		my $tag = "$writer " . rand();
 		$script .= "SELECT count(*) FROM lb_submit_batch('viewers', (SELECT array_agg('m' || floor(random() ^ 3 * 30)) FROM generate_series(1, 200)), array_fill(1::bigint, ARRAY[200]), "
 		  . "actors => (SELECT array_agg('a' || floor(random() ^ 2 * 20000)) FROM generate_series(1, 200)));\n"
-		  . "SELECT count(*) FROM lb_submit_batch('hits', (SELECT array_agg('m' || floor(random() ^ 4 * 2000)) FROM generate_series(1, 200)), (SELECT array_agg(ceil(random() * 20)) FROM generate_series(1, 200)), "
+		  . "SELECT count(*) FROM lb_submit_batch('hits', (SELECT array_agg('m' || floor(random() ^ 4 * 2000)) FROM generate_series(1, 200)), (SELECT array_agg(ceil(random() * 20)::bigint) FROM generate_series(1, 200)), "
 		  . "(SELECT array_agg('$tag ' || i) FROM generate_series(1, 200) AS i));\n";
 	}
 	return $script;
@@ -60,7 +60,12 @@ for my $crash (1 .. $crashes)
 	my @clients = map { client($node, 'game', "writer$_", work("$crash $_")) } 1 .. 3;
 	push @clients, client($node, 'game', 'loop', "CALL lb_refresh_loop('1 minute', '15 ms');");
 	push @clients, client($node, 'game', 'board', "SELECT lb_create_board('v$crash', 'viewers', 'month'), lb_create_board('h$crash', 'hits', 'week');\n");
-	sleep(0.3 + rand(0.7));
+	for (1 .. 200)
+	{
+		last if $node->safe_psql('game', 'SELECT count(*) FROM lb.event') > 3000 * $crash;
+		sleep(0.1);
+	}
+	sleep(rand(0.3));
 	kill_server($node);
 	finish_client($_) for @clients;
 	$node->start;
