@@ -273,76 +273,80 @@ typedef struct Places
  * fills a byte up is zero.
  */
 static bool
-ends_well(const Places *p, const uint8_t *end, uint32_t place)
+ends_well(const Places *p, const uint8_t *ranks, uint64_t last_place)
 {
-	size_t		last = (size_t) (place >> (p->k & 31)) + p->count - 1;
+	size_t		last = (size_t) (last_place >> p->k) + p->count - 1;
 	int			over = (int) ((size_t) p->count * (size_t) p->k % 8);
 
-	if (p->k == 32)
-		last = p->count - 1;
-	return p->highs + last / 8 + 1 == end &&
+	return p->highs + last / 8 + 1 == ranks &&
 		p->highs[last / 8] >> (last % 8 + 1) == 0 &&
 		(over == 0 || p->highs[-1] >> over == 0);
 }
 
 /*
  * Read all places and count them in: into registers, unless these are NULL.
- * Compiled once for either.  What the loop needs is in variables of its own,
- * for a byte written to a register might else have changed it.
+ * Compiled once for either.  That places ascend and are not too great is
+ * known only at the end; until then they are just 32 bits.  What the loop
+ * needs is in variables of its own, for a byte written to a register might
+ * else have changed it.
  */
 static inline __attribute__((always_inline)) LbHllStatus
 read_places(const Places *p, LbHll *h, uint8_t *registers)
 {
 	const uint8_t *const lows = p->lows;
-	const uint8_t *const lows_end = p->end;
-	const uint8_t *end = p->end;	/* of the high parts: ranks come after */
+	const uint8_t *const end = p->end;
+	const uint8_t *ranks = p->end;	/* these come from the end backwards */
 	const uint8_t *at = p->highs;
 	const uint32_t count = p->count;
 	const int	k = p->k;
 	const int	bits = p->bits;
 	const int	into_bits = h->bits;
 	const uint64_t low_mask = (UINT64_C(1) << k) - 1;
-	const uint64_t high_end = UINT64_C(1) << (32 - k);
+	uint64_t	first = 0;		/* bit of the word at hand, less the places */
 	uint64_t	least = 0;		/* that the next place may be */
-	uint64_t	first = 0;		/* bit of the word at hand */
+	bool		descends = false;
 	size_t		low_bit = 0;
-	uint32_t	i = 0;
+	uint32_t	left = count;
 
-	for (; i < count; at += 8, first += 64)
+	for (; left > 0; at += 8, first += 64)
 	{
 		uint64_t	word;
 
-		if (at >= end)
+		if (at >= ranks)
 			return LB_HLL_SHORT;
-		for (word = load8(at, end); word != 0 && i < count; word &= word - 1)
+		for (word = load8(at, end); word != 0 && left > 0; word &= word - 1)
 		{
-			uint64_t	high = first + (uint64_t) __builtin_ctzll(word) - i;
-			uint64_t	low = load8(lows + low_bit / 8, lows_end) >> low_bit % 8;
-			uint64_t	place = high << k | (low & low_mask);
-			uint64_t	rank = 0;
+			uint64_t	low = load8(lows + low_bit / 8, end) >> low_bit % 8;
+			uint64_t	place = (first-- + (uint64_t) __builtin_ctzll(word)) << k |
+			(low & low_mask);
+			uint64_t	entry = (place & UINT32_MAX) << 8;
 
-			if (high >= high_end || place < least)
-				return LB_HLL_NOT_CANONICAL;
-			if (lb_hll_needs_rank((uint32_t) place, bits))
-			{
-				if (end <= at)
-					return LB_HLL_SHORT;
-				rank = *--end;
-				if (rank < 1 || rank > LB_HLL_PLACE_RANK_MAX)
-					return LB_HLL_BAD_RANK;
-			}
-			if (registers != NULL)
-				lb_hll_apply_entry(registers, into_bits, place << 8 | rank);
-			else
-				lb_hll_add_entry(h, place << 8 | rank);
+			descends |= place < least;
 			least = place + 1;
 			low_bit += (size_t) k;
-			i++;
+			left--;
+			if (!lb_hll_needs_rank((uint32_t) place, bits))
+			{
+				if (registers != NULL)
+					lb_hll_apply_entry(registers, into_bits, entry);
+				else
+					lb_hll_add_entry(h, entry);
+			}
+			else
+			{
+				if (ranks <= at)
+					return LB_HLL_SHORT;
+				ranks--;
+				if (*ranks < 1 || *ranks > LB_HLL_PLACE_RANK_MAX)
+					return LB_HLL_BAD_RANK;
+				lb_hll_add_entry(h, entry | *ranks);
+			}
 		}
 	}
 	if (count == 0)
-		return at == end ? LB_HLL_OK : LB_HLL_NOT_CANONICAL;
-	return ends_well(p, end, (uint32_t) (least - 1)) ?
+		return at == ranks ? LB_HLL_OK : LB_HLL_NOT_CANONICAL;
+	return !descends && least <= UINT64_C(1) << 32 &&
+		ends_well(p, ranks, least - 1) ?
 		LB_HLL_OK : LB_HLL_NOT_CANONICAL;
 }
 
