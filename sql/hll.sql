@@ -112,28 +112,33 @@ CREATE FUNCTION dense_of(hashes bigint[], bits integer) RETURNS bytea LANGUAGE s
 	FROM base
 $$;
 -- … and sparse.
+CREATE FUNCTION filled(stream text) RETURNS bytea LANGUAGE sql AS $$
+	-- bits in the order in which they are written, eight a byte, the low ones first
+	SELECT coalesce(string_agg(decode(lpad(to_hex(reverse(rpad(substring(stream FROM i FOR 8), 8, '0'))::bit(8)::integer), 2, '0'), 'hex'), '' ORDER BY i), '')
+	FROM generate_series(1, length(stream), 8) AS i
+$$;
 CREATE FUNCTION sparse_of(hashes bigint[], bits integer) RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
 	n integer := (SELECT count(DISTINCT (h >> 32) & 4294967295) FROM unnest(hashes) AS h);
 	k integer := 32 - ceil(log(2, greatest(n, 1)));
-	stream text := '';
-	next bigint := 0;
+	high bigint := 0;
+	lows text := '';
+	highs text := '';
+	ranks bytea := '';
 	r record;
 BEGIN
 	FOR r IN SELECT (h >> 32) & 4294967295 AS place, max(coalesce(nullif(position(B'1' IN substring(h::bit(64) FROM 33)), 0), 33)) AS rank
 		FROM unnest(hashes) AS h GROUP BY 1 ORDER BY 1
 	LOOP
-		-- bits in the order in which they are written, the low ones first
-		stream := stream || repeat('1', ((r.place - next) >> k)::integer) || '0' || reverse(right((r.place - next)::bit(64)::text, k));
+		lows := lows || reverse(right(r.place::bit(64)::text, k));
+		highs := highs || repeat('0', ((r.place >> k) - high)::integer) || '1';
+		high := r.place >> k;
 		IF r.place & ((1::bigint << (32 - bits)) - 1) = 0 THEN
-			stream := stream || reverse(right(r.rank::bit(64)::text, 6));
+			ranks := set_byte('\x00', 0, r.rank) || ranks;
 		END IF;
-		next := r.place + 1;
 	END LOOP;
-	stream := rpad(stream, (length(stream) + 7) / 8 * 8, '0');
 	RETURN '\x0100' || decode(lpad(to_hex(bits), 2, '0'), 'hex') || substring(int4send(n) FROM 4 FOR 1) || substring(int4send(n) FROM 3 FOR 1)
-		|| coalesce((SELECT string_agg(decode(lpad(to_hex(reverse(substring(stream FROM i FOR 8))::bit(8)::integer), 2, '0'), 'hex'), '' ORDER BY i)
-			FROM generate_series(1, length(stream), 8) AS i), '');
+		|| filled(lows) || filled(highs) || ranks;
 END
 $$;
 SELECT 'dense', bits, n FROM (VALUES (4, 5), (4, 100), (4, 2000), (5, 20), (10, 200), (10, 30000)) AS t (bits, n),
@@ -236,7 +241,7 @@ SELECT count(*) AS golden, count(DISTINCT type) AS types FROM golden_hash;
 -- Hostile text: 22P02, what is wrong where, and a hint each time.
 SELECT t AS text, a.code, regexp_replace(a.said, ' (Take|Write) .*', '') AS said, a.hinted FROM (VALUES
 	(''), ('x'), ('\'), ('\x'), ('\x0'), ('\x01'), ('\x01000'), ('\x01000e000'), ('\x01000e00001'), ('\x01000g0000'), ('\X01000e0000'), (' \x01000e0000'), ('\x01000e0000 '), ('\x01 000e0000'),
-	('\x01000e000000'), ('\x00000e0000'), ('\x02000e0000'), ('\x01020e0000'), ('\x01ff0e0000'), ('\x0100030000'), ('\x0100130000'), ('\x01000e'), ('\x01000e01'), ('\x01000e0100'), ('\x01000effff'),
+	('\x01000e000000'), ('\x00000e0000'), ('\x02000e0000'), ('\x01020e0000'), ('\x01ff0e0000'), ('\x0100030000'), ('\x0100130000'), ('\x01000e'), ('\x01000e01'), ('\x01000e0100'), ('\x01000e01005959bc2f'), ('\x01000effff'),
 	('\x01010e'), ('\x01010400'), ('\x010104000000000000000000'), ('\x01ü'), ('01000e0000'), ('{}')
 ) AS v (t), LATERAL pg_temp.attempt(format('SELECT %L::lb_hll', t)) AS a;
 SELECT '\x01000E0000'::lb_hll, '\x01000e0000'::lb_hll = lb_hll_empty() AS empty;
@@ -270,10 +275,14 @@ $$;
 SELECT name FROM golden, LATERAL receive(decode(hex, 'hex')) AS r WHERE length(hex) < 2000 AND r <> '\x' || hex;
 SELECT why, receive(decode(hex, 'hex')) FROM (VALUES
 	('nothing', ''), ('version only', '01'), ('version 0', '00000e0000'), ('version 2', '02000e0000'), ('a flag', '01020e0000'), ('every flag', '01ff0e0000'),
-	('3 bits', '0100030000'), ('19 bits', '0100130000'), ('no count', '01000e00'), ('a place too many', '0100040400ffffffffffffffffffff'), ('places missing', '01000e0100'),
-	('half a place', '01000e01000000'), ('a byte too many', '01000e010000000000020000'), ('padding set', '01000e0100020000008080'),
-	('rank missing', '01000e010000000000'), ('rank 0', '01000e01000000000000'), ('rank 34', '01000e01000000000044'), ('rank 33', '01000e01000000000042'),
-	('a gap past the end', '01000e0200ffffffffffffffffffffffffffff'), ('only ones', '01000e0100ffffffffffffffff'),
+	('3 bits', '0100030000'), ('19 bits', '0100130000'), ('no count', '01000e00'), ('a place too many', '01000404005959bc2f5959bc2f5959bc2f5959bc2f0f'),
+	('a byte after none', '01000e000000'), ('no places', '01000e0100'), ('half a place', '01000e01005959'), ('a place', '01000e01005959bc2f01'),
+	('no high part', '01000e01005959bc2f'), ('high part 0', '01000e01005959bc2f00'), ('high part too high', '01000e01005959bc2f02'), ('two high parts', '01000e01005959bc2f03'),
+	('a byte too many', '01000e01005959bc2f0100'), ('padding of the high parts set', '01000e01005959bc2f81'),
+	('three places', '01000e03005cc686604d16ef9b0222d9000b'), ('padding of the low parts set', '01000e03005cc686604d16ef9b0222d9040b'),
+	('equal places', '01000e02005cc686202e63431003'), ('descending places', '01000e02003559bc2f2e63431003'), ('ascending places', '01000e02005cc686a09a2cde1703'), ('one higher', '01000e02003559bc2f2e63431005'),
+	('rank missing', '01000e01000000000001'), ('rank 0', '01000e0100000000000100'), ('rank 34', '01000e0100000000000122'), ('rank 33', '01000e0100000000000121'),
+	('rank not needed', '01000e01005959bc2f0121'), ('only ranks', '01000e010000000000212121'),
 	('dense without registers', '01010400'), ('dense, too few', '0101040001000000000000'), ('dense, one too many', '01010400010000000000000000'),
 	('dense of nothing', '010104000000000000000000'), ('dense without a least', '010104001111111111111111'), ('dense, base 62', '0101043e0100000000000000'),
 	('dense, rank 62', '0101043d0100000000000000'), ('dense, rank 61', '0101043c0100000000000000'), ('exception missing', '010104000f00000000000000'),
@@ -319,7 +328,7 @@ RESET ROLE;
 DROP ROLE regress_hll;
 
 DROP TABLE visit, built, long_text, wide, serial, grouped, sets, golden, golden_hash, received, damaged, rebuilt;
-DROP FUNCTION dense_of, sparse_of, receive;
+DROP FUNCTION dense_of, sparse_of, filled, receive;
 DROP COLLATION blind;
 DROP TYPE mood;
 DROP DOMAIN small;

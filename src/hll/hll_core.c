@@ -94,13 +94,6 @@ lb_hll_clear(LbHll *h)
 	h->slots = 0;
 }
 
-/* Whether a place has only zeros after its first `bits` bits. */
-static inline bool
-needs_rank(uint32_t place, int bits)
-{
-	return (uint32_t) (place << bits) == 0;
-}
-
 /* Put an entry whose place is not there yet into a table with room. */
 static void
 insert(uint64_t *entries, uint32_t slots, int shift, uint64_t entry)
@@ -148,20 +141,6 @@ lb_hll_reserve(LbHll *h, uint32_t count)
 		resize(h, slots);
 }
 
-/* Bring an entry to the register that it means. */
-static inline void
-apply_entry(uint8_t *registers, int bits, uint64_t entry)
-{
-	uint32_t	place = (uint32_t) (entry >> 8);
-	uint32_t	rest = place << bits;
-	uint8_t    *at = registers + (place >> (32 - bits));
-	uint8_t		rank = (uint8_t) (rest != 0 ? __builtin_clz(rest) + 1 :
-								  32 - bits + (int) (entry & 0xff));
-
-	if (rank > *at)
-		*at = rank;
-}
-
 /* From now on dense.  Only a sketch that is to be dense may be made so. */
 void
 lb_hll_make_dense(LbHll *h)
@@ -174,7 +153,7 @@ lb_hll_make_dense(LbHll *h)
 	for (uint32_t i = 0; i < h->slots; i++)
 	{
 		if (h->entries[i] != 0)
-			apply_entry(registers, h->bits, h->entries[i]);
+			lb_hll_apply_entry(registers, h->bits, h->entries[i]);
 	}
 	lb_hll_clear(h);
 	h->registers = registers;
@@ -192,10 +171,10 @@ lb_hll_add_entry(LbHll *h, uint64_t entry)
 
 	if (h->registers != NULL)
 	{
-		apply_entry(h->registers, h->bits, entry);
+		lb_hll_apply_entry(h->registers, h->bits, entry);
 		return;
 	}
-	if (!needs_rank(place, h->bits))
+	if (!lb_hll_needs_rank(place, h->bits))
 		entry &= ~UINT64_C(0xff);
 	if (h->count >= h->slots / 4 * 3)
 		resize(h, h->slots == 0 ? SLOTS_MIN : 2 * h->slots);
@@ -223,7 +202,7 @@ lb_hll_add_sparse(LbHll *h, uint64_t hash)
 	uint64_t	place = hash >> 32;
 	uint64_t	rank = 0;
 
-	if (needs_rank((uint32_t) place, h->bits))
+	if (lb_hll_needs_rank((uint32_t) place, h->bits))
 		rank = lb_hll_rank(hash, 32);
 	lb_hll_add_entry(h, place << 8 | rank);
 }
@@ -276,7 +255,7 @@ lb_hll_fold(LbHll *h, int bits)
 	}
 	for (uint32_t i = 0; i < h->slots; i++)
 	{
-		if (!needs_rank((uint32_t) (h->entries[i] >> 8), bits))
+		if (!lb_hll_needs_rank((uint32_t) (h->entries[i] >> 8), bits))
 			h->entries[i] &= ~UINT64_C(0xff);
 	}
 	h->bits = (uint8_t) bits;

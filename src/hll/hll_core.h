@@ -151,6 +151,27 @@ lb_hll_rank(uint64_t hash, int bits)
 	return (uint8_t) (__builtin_clzll(rest) + 1);
 }
 
+/* Whether a place has only zeros after its first `bits` bits. */
+static inline bool
+lb_hll_needs_rank(uint32_t place, int bits)
+{
+	return (uint32_t) (place << bits) == 0;
+}
+
+/* Bring an entry to the register that it means. */
+static inline void
+lb_hll_apply_entry(uint8_t *registers, int bits, uint64_t entry)
+{
+	uint32_t	place = (uint32_t) (entry >> 8);
+	uint32_t	rest = place << bits;
+	uint8_t    *at = registers + (place >> (32 - bits));
+	uint8_t		rank = (uint8_t) (rest != 0 ? __builtin_clz(rest) + 1 :
+								  32 - bits + (int) (entry & 0xff));
+
+	if (rank > *at)
+		*at = rank;
+}
+
 /* Count in one hash.  Cheap: a dense sketch costs a load and a compare. */
 static inline void
 lb_hll_add_hash(LbHll *h, uint64_t hash)

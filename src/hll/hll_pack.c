@@ -32,86 +32,48 @@ write_bits(Writer *w, uint64_t value, int n)
 	}
 }
 
-typedef struct Reader
-{
-	const uint8_t *at;
-	const uint8_t *end;
-	uint64_t	held;
-	int			nheld;
-} Reader;
-
-/* Eight bytes, the first being the low end. */
+/* Eight bytes, the first being the low end; zeros after the end. */
 static inline uint64_t
-load8(const uint8_t *bytes)
+load8(const uint8_t *at, const uint8_t *end)
 {
-	uint64_t	x;
+	uint64_t	x = 0;
 
-	memcpy(&x, bytes, 8);
+	if (end - at >= 8)
+	{
+		memcpy(&x, at, 8);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	x = __builtin_bswap64(x);
+		x = __builtin_bswap64(x);
 #endif
+		return x;
+	}
+	for (int i = 0; at + i < end; i++)
+		x |= (uint64_t) at[i] << (8 * i);
 	return x;
 }
 
-/* Hold at least n bits, n <= 56; false when they are not there. */
-static inline bool
-hold(Reader *r, int n)
-{
-	if (r->nheld >= n)
-		return true;
-	if (r->end - r->at >= 8)
-	{
-		int			more = (63 - r->nheld) / 8;
-
-		r->held |= load8(r->at) << r->nheld;
-		r->at += more;
-		r->nheld += 8 * more;
-		r->held &= (UINT64_C(1) << r->nheld) - 1;
-		return true;
-	}
-	while (r->nheld < n)
-	{
-		if (r->at == r->end)
-			return false;
-		r->held |= (uint64_t) *r->at++ << r->nheld;
-		r->nheld += 8;
-	}
-	return true;
-}
-
-static inline uint64_t
-take(Reader *r, int n)
-{
-	uint64_t	value = r->held & ((UINT64_C(1) << n) - 1);
-
-	r->held >>= n;
-	r->nheld -= n;
-	return value;
-}
-
 /*
- * How many low bits of a gap are written as they are (Golomb and Rice): the
- * logarithm of the mean gap, rounded down.
+ * How many low bits of a place are written as they are (Elias and Fano): the
+ * logarithm of the mean distance between places, rounded down.
  */
 static int
-plain_bits(uint32_t count)
+low_bits(uint32_t count)
 {
 	return count <= 1 ? 32 : __builtin_clz(count - 1);
 }
 
-static bool
-has_rank(uint32_t place, int bits)
+static size_t
+low_bytes(uint32_t count)
 {
-	return (uint32_t) (place << bits) == 0;
+	return ((size_t) count * (size_t) low_bits(count) + 7) / 8;
 }
 
 /* No sparse sketch of so many places is longer. */
 static size_t
 sparse_max(uint32_t count)
 {
-	/* all high parts of gaps together are less than 2 * count; ranks: 6 */
-	return LB_HLL_SPARSE_HEADER +
-		((size_t) count * (size_t) (plain_bits(count) + 1 + 2 + 6) + 7) / 8;
+	/* a bit for each place and each high part, of which are 2 * count */
+	return LB_HLL_SPARSE_HEADER + low_bytes(count) +
+		(3 * (size_t) count) / 8 + 1 + count;
 }
 
 /* Sort what is nearly sorted; false if it is not, after some steps. */
@@ -209,30 +171,35 @@ static size_t
 pack_sparse(const LbHll *h, uint8_t *bytes)
 {
 	uint64_t   *sorted = sorted_entries(h);
+	uint32_t	n = h->count;
+	int			k = low_bits(n);
 	Writer		w = {bytes + LB_HLL_SPARSE_HEADER, 0, 0};
-	int			k = plain_bits(h->count);
-	uint64_t	next = 0;		/* the least place that may come */
+	uint8_t    *highs = bytes + LB_HLL_SPARSE_HEADER + low_bytes(n);
+	size_t		nhighs = n == 0 ? 0 :
+		(n + (size_t) (sorted[n - 1] >> 8 >> k) + 7) / 8;
+	uint32_t	nranks = 0;
 
-	bytes[3] = (uint8_t) h->count;
-	bytes[4] = (uint8_t) (h->count >> 8);
-	for (uint32_t i = 0; i < h->count; i++)
+	bytes[3] = (uint8_t) n;
+	bytes[4] = (uint8_t) (n >> 8);
+	for (uint32_t i = 0; i < n; i++)
 	{
-		uint64_t	place = sorted[i] >> 8;
-		uint64_t	gap = place - next;
-		uint64_t	high = gap >> k;
-
-		for (; high > 32; high -= 32)
-			write_bits(&w, UINT64_C(0xffffffff), 32);
-		write_bits(&w, (UINT64_C(1) << high) - 1, (int) high + 1);
-		write_bits(&w, gap & ((UINT64_C(1) << k) - 1), k);
-		if (has_rank((uint32_t) place, h->bits))
-			write_bits(&w, sorted[i] & 0xff, 6);
-		next = place + 1;
+		write_bits(&w, sorted[i] >> 8 & ((UINT64_C(1) << k) - 1), k);
+		nranks += (sorted[i] & 0xff) != 0;
 	}
 	if (w.nheld > 0)
-		*w.at++ = (uint8_t) w.held;
+		*w.at = (uint8_t) w.held;
+
+	memset(highs, 0, nhighs);
+	for (uint32_t i = 0, r = nranks; i < n; i++)
+	{
+		uint64_t	bit = (sorted[i] >> 8 >> k) + i;
+
+		highs[bit / 8] |= (uint8_t) (1 << bit % 8);
+		if ((sorted[i] & 0xff) != 0)
+			highs[nhighs + --r] = (uint8_t) sorted[i];
+	}
 	h->memory.put(h->memory.context, sorted);
-	return (size_t) (w.at - bytes);
+	return (size_t) (highs + nhighs + nranks - bytes);
 }
 
 static size_t
@@ -290,75 +257,119 @@ lb_hll_bytes_bits(const uint8_t *bytes, size_t size, int *bits)
 	return LB_HLL_OK;
 }
 
-/* The next gap; SHORT too when it leads past the last place. */
-static LbHllStatus
-read_gap(Reader *r, int k, uint64_t *gap)
+/* Where the parts of a sparse sketch are. */
+typedef struct Places
 {
-	uint64_t	high = 0;
+	const uint8_t *lows;
+	const uint8_t *highs;
+	const uint8_t *end;
+	uint32_t	count;
+	int			k;
+	int			bits;
+} Places;
 
-	for (;;)
+/*
+ * Nothing is left over: the high parts end where the ranks begin, and what
+ * fills a byte up is zero.
+ */
+static bool
+ends_well(const Places *p, const uint8_t *ranks, uint64_t last_place)
+{
+	size_t		last = (size_t) (last_place >> p->k) + p->count - 1;
+	int			over = (int) ((size_t) p->count * (size_t) p->k % 8);
+
+	return p->highs + last / 8 + 1 == ranks &&
+		p->highs[last / 8] >> (last % 8 + 1) == 0 &&
+		(over == 0 || p->highs[-1] >> over == 0);
+}
+
+/*
+ * Read all places and count them in: into registers, unless these are NULL.
+ * Compiled once for either.  That places ascend and are not too great is
+ * known only at the end; until then they are just 32 bits.  What the loop
+ * needs is in variables of its own, for a byte written to a register might
+ * else have changed it.
+ */
+static inline __attribute__((always_inline)) LbHllStatus
+read_places(const Places *p, LbHll *h, uint8_t *registers)
+{
+	const uint8_t *const lows = p->lows;
+	const uint8_t *const end = p->end;
+	const uint8_t *ranks = p->end;	/* these come from the end backwards */
+	const uint8_t *at = p->highs;
+	const uint32_t count = p->count;
+	const int	k = p->k;
+	const int	bits = p->bits;
+	const int	into_bits = h->bits;
+	const uint64_t low_mask = (UINT64_C(1) << k) - 1;
+	uint64_t	first = 0;		/* bit of the word at hand, less the places */
+	uint64_t	least = 0;		/* that the next place may be */
+	bool		descends = false;
+	size_t		low_bit = 0;
+	uint32_t	left = count;
+
+	for (; left > 0; at += 8, first += 64)
 	{
-		int			ones;
+		uint64_t	word;
 
-		if (!hold(r, 1))
+		if (at >= ranks)
 			return LB_HLL_SHORT;
-		/* the bits above those held are zero, so the search ends */
-		ones = __builtin_ctzll(~r->held);
-		take(r, ones);
-		high += (uint64_t) ones;
-		if (r->nheld > 0)
-			break;
+		for (word = load8(at, end); word != 0 && left > 0; word &= word - 1)
+		{
+			uint64_t	low = load8(lows + low_bit / 8, end) >> low_bit % 8;
+			uint64_t	place = (first-- + (uint64_t) __builtin_ctzll(word)) << k |
+			(low & low_mask);
+			uint64_t	entry = (place & UINT32_MAX) << 8;
+
+			descends |= place < least;
+			least = place + 1;
+			low_bit += (size_t) k;
+			left--;
+			if (!lb_hll_needs_rank((uint32_t) place, bits))
+			{
+				if (registers != NULL)
+					lb_hll_apply_entry(registers, into_bits, entry);
+				else
+					lb_hll_add_entry(h, entry);
+			}
+			else
+			{
+				if (ranks <= at)
+					return LB_HLL_SHORT;
+				ranks--;
+				if (*ranks < 1 || *ranks > LB_HLL_PLACE_RANK_MAX)
+					return LB_HLL_BAD_RANK;
+				lb_hll_add_entry(h, entry | *ranks);
+			}
+		}
 	}
-	take(r, 1);
-	if (high >> (32 - k) != 0)
-		return LB_HLL_NOT_CANONICAL;
-	if (!hold(r, k))
-		return LB_HLL_SHORT;
-	*gap = high << k | take(r, k);
-	return LB_HLL_OK;
+	if (count == 0)
+		return at == ranks ? LB_HLL_OK : LB_HLL_NOT_CANONICAL;
+	return !descends && least <= UINT64_C(1) << 32 &&
+		ends_well(p, ranks, least - 1) ?
+		LB_HLL_OK : LB_HLL_NOT_CANONICAL;
 }
 
 static LbHllStatus
 merge_sparse(LbHll *h, const uint8_t *bytes, size_t size, int bits)
 {
-	Reader		r = {bytes + LB_HLL_SPARSE_HEADER, bytes + size, 0, 0};
-	uint32_t	count;
-	uint64_t	next = 0;
-	int			k;
+	Places		p;
 
 	if (size < LB_HLL_SPARSE_HEADER)
 		return LB_HLL_SHORT;
-	count = bytes[3] | (uint32_t) bytes[4] << 8;
-	if (count > LB_HLL_SPARSE_MAX(bits))
+	p.count = bytes[3] | (uint32_t) bytes[4] << 8;
+	if (p.count > LB_HLL_SPARSE_MAX(bits))
 		return LB_HLL_BAD_COUNT;
-	k = plain_bits(count);
-	lb_hll_reserve(h, count);
-
-	for (uint32_t i = 0; i < count; i++)
-	{
-		uint64_t	place;
-		uint64_t	rank = 0;
-		LbHllStatus status = read_gap(&r, k, &place);
-
-		if (status != LB_HLL_OK)
-			return status;
-		place += next;
-		if (place > UINT32_MAX)
-			return LB_HLL_NOT_CANONICAL;
-		if (has_rank((uint32_t) place, bits))
-		{
-			if (!hold(&r, 6))
-				return LB_HLL_SHORT;
-			rank = take(&r, 6);
-			if (rank < 1 || rank > LB_HLL_PLACE_RANK_MAX)
-				return LB_HLL_BAD_RANK;
-		}
-		lb_hll_add_entry(h, place << 8 | rank);
-		next = place + 1;
-	}
-	/* what is left over is less than a byte, and zero */
-	return r.at == r.end && r.nheld < 8 && r.held == 0 ?
-		LB_HLL_OK : LB_HLL_NOT_CANONICAL;
+	if (size < LB_HLL_SPARSE_HEADER + low_bytes(p.count))
+		return LB_HLL_SHORT;
+	p.lows = bytes + LB_HLL_SPARSE_HEADER;
+	p.highs = p.lows + low_bytes(p.count);
+	p.end = bytes + size;
+	p.k = low_bits(p.count);
+	p.bits = bits;
+	lb_hll_reserve(h, p.count);
+	return h->registers != NULL ?
+		read_places(&p, h, h->registers) : read_places(&p, h, NULL);
 }
 
 /* What the registers are whose nibble is 15: it is said at the end. */

@@ -211,7 +211,7 @@ fuzz_program(const uint8_t *data, size_t size)
 	for (data += 2, size -= 2; size >= 9; data += 9, size -= 9)
 	{
 		int			which = data[0] & 1;
-		uint64_t	hash = load8(data + 1);
+		uint64_t	hash = load8(data + 1, data + 9);
 
 		if (data[0] & 2)
 			hash &= ~UINT64_C(0) << (hash & 63);
