@@ -54,7 +54,6 @@ struct LbMoves
 	Row			given;			/* whose member the reader holds */
 	bool		found;			/* given is a move not read yet: */
 	int			net;			/* +1 it came, -1 it went */
-	bool		touched;		/* a ranking without moves may be among them */
 };
 
 LbMoves *
@@ -168,15 +167,32 @@ find_move(LbMoves *moves)
 	return moves->found;
 }
 
+/* Was the ranking touched?  Those rows come first. */
+static bool
+take_touches(LbMoves *moves)
+{
+	bool		touched = false;
+
+	while (moves->has_ahead && moves->ahead.ranking == moves->ranking &&
+		   moves->ahead.entry.member_len == 0)
+	{
+		touched = true;
+		read_ahead(moves);
+	}
+	return touched;
+}
+
 /*
- * The next ranking that has moves; what was not read of the last is skipped,
- * and rankings whose moves undo each other.
+ * The next ranking that has moves, or was touched; what was not read of the
+ * last is skipped, and rankings whose moves undo each other.
  */
 bool
 lb_moves_ranking(LbMoves *moves, int64 *ranking)
 {
 	for (;;)
 	{
+		bool		touched;
+
 		moves->found = false;
 		while (moves->has_ahead && moves->ahead.ranking == moves->ranking)
 			read_ahead(moves);
@@ -184,7 +200,8 @@ lb_moves_ranking(LbMoves *moves, int64 *ranking)
 			return false;
 		moves->ranking = moves->ahead.ranking;
 		*ranking = moves->ranking;
-		if (moves->touched || find_move(moves))
+		touched = take_touches(moves);
+		if (find_move(moves) || touched)
 			return true;
 	}
 }
@@ -205,16 +222,14 @@ lb_moves_next(void *source, LbRankMove *move)
 	return LB_RANK_OK;
 }
 
-/* Have the ranking be among them, with or without moves. */
+/* Have the ranking be among them, with or without moves: nobody, before all others. */
 void
 lb_moves_touch(LbMoves *moves, int64 ranking)
 {
-	LbRankEntry nobody = {.rank_key = 0,.reached_at = 0,
-	.member = (const uint8_t *) "-",.member_len = 1};
+	LbRankEntry nobody = {.rank_key = PG_INT64_MIN,.reached_at = PG_INT64_MIN,
+	.member = (const uint8_t *) "",.member_len = 0};
 
 	lb_moves_add(moves, ranking, &nobody, false);
-	lb_moves_add(moves, ranking, &nobody, true);
-	moves->touched = true;
 }
 
 void

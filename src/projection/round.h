@@ -177,7 +177,6 @@ extern LbOpenTables *lb_open_tables(LbRound *round);
 extern void lb_close_tables(LbRound *round);
 
 /* scopes.c, scope_news.c */
-extern void lb_touch_ranking(LbRound *round, LbRanking *ranking);
 extern void lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,
 							  const LbAccum *was, const LbAccum *is);
 extern void lb_change_scopes(LbRound *round, LbRanking *ranking, LbText member,

@@ -35,18 +35,6 @@ change_order(LbRound *round, LbRanking *ranking, LbText member,
 	ranking->population += remove ? -1 : 1;
 }
 
-/*
- * The ranking is to have a new version even if no member moves: what comes and
- * goes at once is no move, but what has moves is published.
- */
-void
-lb_touch_ranking(LbRound *round, LbRanking *ranking)
-{
-	LbAccum		nothing = {.n = 1};
-
-	lb_change_ranking(round, ranking, (LbText) {"", 0}, &nothing, &nothing);
-}
-
 /* What the member has on the ranking; NULL is not being on it. */
 void
 lb_change_ranking(LbRound *round, LbRanking *ranking, LbText member,

@@ -231,7 +231,7 @@ store_heavy(LbRound *round, Tables *tables, LbMove *move)
 	lb_sketches_put(&tables->sketches, &move->accum);
 	if (lb_tracked_changes(&move->old, &move->accum, store_tracked, &tracked,
 						   &ranking->total, &ranking->bound))
-		lb_touch_ranking(round, ranking);
+		lb_moves_touch(round->sorted, (int64) (intptr_t) ranking);
 	move->gone = lb_accum_fits(&move->accum);
 	if (!move->gone)
 		ranking->bound = -1;	/* nothing is known of anybody */

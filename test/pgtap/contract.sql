@@ -69,7 +69,7 @@ FROM (SELECT name, regexp_replace(arguments, 'ranks text,', format('ranks text D
 	LEFT JOIN made AS m USING (name);
 SELECT ok(p.columns IS NULL AND m.prokind = 'p' OR (SELECT array_agg(part) FROM parts(p.columns) AS part) <@ m.columns, p.name || ' returns what is promised') FROM promise AS p LEFT JOIN made AS m USING (name);
 SELECT is((SELECT array_agg(name::text ORDER BY name) FROM (SELECT name FROM made WHERE prokind <> 'a' GROUP BY name HAVING count(*) > 1) AS d), NULL, 'no overloads, ever, but of the aggregates');
-SELECT is((SELECT array_agg(format('%s(%s)', name, all_arguments) ORDER BY 1) FROM made WHERE prokind = 'a'),
+SELECT is((SELECT array_agg(format('%s(%s)', name, all_arguments) ORDER BY format('%s(%s)', name, all_arguments) COLLATE "C") FROM made WHERE prokind = 'a'),
 	ARRAY['lb_histogram_agg(value bigint)', 'lb_histogram_agg(value bigint, buckets integer)', 'lb_histogram_agg(value bigint, buckets integer, ceiling bigint)', 'lb_histogram_union_agg(histogram lb_histogram)',
 	'lb_hll_agg(value anyelement)', 'lb_hll_agg(value anyelement, bits integer)', 'lb_hll_union_agg(sketch lb_hll)',
 	'lb_topk_agg(item text, weight bigint)', 'lb_topk_agg(item text, weight bigint, capacity integer)', 'lb_topk_union_agg(topk lb_topk)'], 'the aggregates');
