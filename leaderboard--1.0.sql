@@ -55,19 +55,19 @@ COMMENT ON FUNCTION @extschema@.lb_histogram_send(@extschema@.lb_histogram) IS
 
 CREATE FUNCTION @extschema@.lb_histogram_eq(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_eq' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_ne(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_ne' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_hash(histogram @extschema@.lb_histogram)
 RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_hash_extended(histogram @extschema@.lb_histogram, seed bigint)
 RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash_extended' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR @extschema@.= (
 	FUNCTION = @extschema@.lb_histogram_eq,
@@ -354,6 +354,501 @@ REVOKE ALL ON FUNCTION
 	lb._histogram_agg_final(@extschema@.lb_histogram),
 	lb._histogram_agg_move_final(@extschema@.lb_histogram)
 FROM PUBLIC;
+/* lb_topk: the heaviest of many weighted items, in bounded memory.  src/topk/README.md says why it is as it is. */
+
+CREATE TYPE @extschema@.lb_topk;
+
+CREATE FUNCTION @extschema@.lb_topk_in(pg_catalog.cstring)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_out(@extschema@.lb_topk)
+RETURNS pg_catalog.cstring
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_recv(pg_catalog.internal)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_send(@extschema@.lb_topk)
+RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE @extschema@.lb_topk (
+	INPUT = @extschema@.lb_topk_in,
+	OUTPUT = @extschema@.lb_topk_out,
+	RECEIVE = @extschema@.lb_topk_recv,
+	SEND = @extschema@.lb_topk_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = extended
+);
+
+CREATE FUNCTION @extschema@.lb_topk_from_bytea(bytes pg_catalog.bytea)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (@extschema@.lb_topk AS pg_catalog.bytea) WITH FUNCTION @extschema@.lb_topk_send(@extschema@.lb_topk);
+CREATE CAST (pg_catalog.bytea AS @extschema@.lb_topk) WITH FUNCTION @extschema@.lb_topk_from_bytea(pg_catalog.bytea);
+
+COMMENT ON TYPE @extschema@.lb_topk IS
+'The heaviest of many items with weights, in memory that its capacity bounds: tracked items with a low and a high that hold the true weight between them, and one bound that no other item exceeds. '
+'bound <= total / (capacity + 1), also after any number of merges; 0 as long as there are no more distinct items than the capacity: then all is exact. '
+'Text form {capacity:100,total:20,bound:0,items:{"ann":[12,12],"bob":[8,8]}}: capacity 1 to 10000, then "item":[low,high] in ascending order of the items'' bytes, a quote or backslash in an item with a backslash before it; an empty one is {capacity:100,total:0,bound:0,items:{}}. '
+'An item is text of at most 255 bytes, a weight a positive bigint. '
+'Errors: 22P02 bad text, 22P03 bad bytes, XX001 damaged stored bytes. In all functions a NULL in a required argument gives NULL, in an optional one its default.';
+
+COMMENT ON FUNCTION @extschema@.lb_topk_in(pg_catalog.cstring) IS
+'Text input of lb_topk. Errors: 22P02 with the place and what is wrong there.';
+COMMENT ON FUNCTION @extschema@.lb_topk_out(@extschema@.lb_topk) IS
+'Text output of lb_topk.';
+COMMENT ON FUNCTION @extschema@.lb_topk_recv(pg_catalog.internal) IS
+'Binary input of lb_topk: the published byte form, fully checked. Errors: 22P03.';
+COMMENT ON FUNCTION @extschema@.lb_topk_send(@extschema@.lb_topk) IS
+'The published byte form of lb_topk (src/topk/README.md), the same on every machine; also its cast to bytea. Items are in the encoding of the database.';
+COMMENT ON FUNCTION @extschema@.lb_topk_from_bytea(pg_catalog.bytea) IS
+'The cast from bytea: the published byte form, fully checked. Errors: 22P03 for bytes that are not canonical, promise what cannot be, or hold items that are no text of the database''s encoding.';
+COMMENT ON CAST (@extschema@.lb_topk AS pg_catalog.bytea) IS 'the published byte form';
+COMMENT ON CAST (pg_catalog.bytea AS @extschema@.lb_topk) IS 'from the published byte form, fully checked';
+
+
+/* Comparison: equal or not; there is no order among sketches. */
+
+CREATE FUNCTION @extschema@.lb_topk_eq(left_topk @extschema@.lb_topk, right_topk @extschema@.lb_topk)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'lb_value_eq' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_ne(left_topk @extschema@.lb_topk, right_topk @extschema@.lb_topk)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'lb_value_ne' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_hash(topk @extschema@.lb_topk)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'lb_value_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_hash_extended(topk @extschema@.lb_topk, seed bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'lb_value_hash_extended' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.= (
+	FUNCTION = @extschema@.lb_topk_eq,
+	LEFTARG = @extschema@.lb_topk,
+	RIGHTARG = @extschema@.lb_topk,
+	COMMUTATOR = OPERATOR(@extschema@.=),
+	NEGATOR = OPERATOR(@extschema@.<>),
+	RESTRICT = pg_catalog.eqsel,
+	JOIN = pg_catalog.eqjoinsel,
+	HASHES
+);
+
+CREATE OPERATOR @extschema@.<> (
+	FUNCTION = @extschema@.lb_topk_ne,
+	LEFTARG = @extschema@.lb_topk,
+	RIGHTARG = @extschema@.lb_topk,
+	COMMUTATOR = OPERATOR(@extschema@.<>),
+	NEGATOR = OPERATOR(@extschema@.=),
+	RESTRICT = pg_catalog.neqsel,
+	JOIN = pg_catalog.neqjoinsel
+);
+
+CREATE OPERATOR CLASS @extschema@.lb_topk_hash_ops
+DEFAULT FOR TYPE @extschema@.lb_topk USING hash AS
+	OPERATOR 1 @extschema@.=,
+	FUNCTION 1 @extschema@.lb_topk_hash(@extschema@.lb_topk),
+	FUNCTION 2 @extschema@.lb_topk_hash_extended(@extschema@.lb_topk, bigint);
+
+COMMENT ON FUNCTION @extschema@.lb_topk_eq(@extschema@.lb_topk, @extschema@.lb_topk) IS
+'Behind =: the same capacity, total, bound, items, lows and highs. Sketches of the same items need not be equal once something was forgotten.';
+COMMENT ON FUNCTION @extschema@.lb_topk_ne(@extschema@.lb_topk, @extschema@.lb_topk) IS
+'Behind <>: not equal.';
+COMMENT ON FUNCTION @extschema@.lb_topk_hash(@extschema@.lb_topk) IS
+'Hash of a sketch, for GROUP BY, DISTINCT, EXCEPT and hash joins.';
+COMMENT ON FUNCTION @extschema@.lb_topk_hash_extended(@extschema@.lb_topk, bigint) IS
+'Seeded 64-bit hash of a sketch, for hash partitioning.';
+COMMENT ON OPERATOR @extschema@.= (@extschema@.lb_topk, @extschema@.lb_topk) IS 'equal';
+COMMENT ON OPERATOR @extschema@.<> (@extschema@.lb_topk, @extschema@.lb_topk) IS 'not equal';
+COMMENT ON OPERATOR CLASS @extschema@.lb_topk_hash_ops USING hash IS
+'Equality of top-k sketches, hashed.';
+
+
+/* Counting in. */
+
+CREATE FUNCTION @extschema@.lb_topk_union(left_topk @extschema@.lb_topk, right_topk @extschema@.lb_topk)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.|| (
+	FUNCTION = @extschema@.lb_topk_union,
+	LEFTARG = @extschema@.lb_topk,
+	RIGHTARG = @extschema@.lb_topk,
+	COMMUTATOR = OPERATOR(@extschema@.||)
+);
+
+CREATE FUNCTION @extschema@.lb_topk_add(t @extschema@.lb_topk, item pg_catalog.text, weight bigint DEFAULT 1)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME', 'lb_topk_with' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_topk_union(@extschema@.lb_topk, @extschema@.lb_topk) IS
+'Behind ||: what both counted. The result has the smaller of the capacities and keeps its promises for all items of both; totals and bounds add up, and the bound rises by what has to be forgotten. '
+'t || u = u || t always; (t || u) || v = t || (u || v) as long as nothing was forgotten. Errors: 22003 past a total of 9223372036854775807. Cost: some hundred nanoseconds for each item of both.';
+COMMENT ON OPERATOR @extschema@.|| (@extschema@.lb_topk, @extschema@.lb_topk) IS 'what both counted';
+COMMENT ON FUNCTION @extschema@.lb_topk_add(@extschema@.lb_topk, pg_catalog.text, bigint) IS
+'t with item counted with that much more weight. weight NULL is 1; t or item NULL gives NULL. '
+'Errors: 22023 when weight is not positive or item has more than 255 bytes; 22003 past a total of 9223372036854775807. Cost: some hundred nanoseconds for each item of t, as it unpacks and packs t; use lb_topk_agg for many.';
+
+
+/* Questions. */
+
+CREATE FUNCTION @extschema@.lb_topk_items(t @extschema@.lb_topk)
+RETURNS TABLE (item pg_catalog.text, low bigint, high bigint)
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+ROWS 100;
+
+CREATE FUNCTION @extschema@.lb_topk_item(t @extschema@.lb_topk, item pg_catalog.text, OUT low bigint, OUT high bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_total(t @extschema@.lb_topk)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_bound(t @extschema@.lb_topk)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_topk_capacity(t @extschema@.lb_topk)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_topk_items(@extschema@.lb_topk) IS
+'The tracked items, at most the capacity, with bounds of their weights: low <= true weight <= high, high - low <= bound. '
+'Best first: by low, then high, both descending, then by the item''s bytes. Every item with more weight than lb_topk_bound(t) is among them. '
+'If low of one is at least high of another, it is at least as heavy for certain. Cost: some hundred nanoseconds an item.';
+COMMENT ON FUNCTION @extschema@.lb_topk_item(@extschema@.lb_topk, pg_catalog.text) IS
+'Between what the weight of any item is: low and high of lb_topk_items for a tracked one, 0 and lb_topk_bound(t) for another. Cost: less than a hundred nanoseconds for each item of t.';
+COMMENT ON FUNCTION @extschema@.lb_topk_total(@extschema@.lb_topk) IS
+'All weight that was counted, exactly; 0 for an empty sketch.';
+COMMENT ON FUNCTION @extschema@.lb_topk_bound(@extschema@.lb_topk) IS
+'What no untracked item exceeds, and what no high - low exceeds; at most total / (capacity + 1), and at most (total - weight of the j heaviest items) / (capacity + 1 - j) for each j up to the capacity. 0: every item is there and exact.';
+COMMENT ON FUNCTION @extschema@.lb_topk_capacity(@extschema@.lb_topk) IS
+'How many items the sketch tracks.';
+
+
+/* Aggregates: the state is the type; what these functions do is in topk_agg.c. */
+
+CREATE FUNCTION lb._topk_agg_add(state @extschema@.lb_topk, item pg_catalog.text, weight bigint)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME', 'lb_topk_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._topk_agg_add(state @extschema@.lb_topk, item pg_catalog.text, weight bigint, capacity integer)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME', 'lb_topk_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._topk_agg_union(state @extschema@.lb_topk, topk @extschema@.lb_topk)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME', 'lb_topk_agg_union' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._topk_agg_final(state @extschema@.lb_topk)
+RETURNS @extschema@.lb_topk
+AS 'MODULE_PATHNAME', 'lb_topk_agg_final' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE AGGREGATE @extschema@.lb_topk_agg(item pg_catalog.text, weight bigint) (
+	SFUNC = lb._topk_agg_add,
+	STYPE = @extschema@.lb_topk,
+	SSPACE = 24576,
+	FINALFUNC = lb._topk_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._topk_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_topk_agg(item pg_catalog.text, weight bigint, capacity integer) (
+	SFUNC = lb._topk_agg_add,
+	STYPE = @extschema@.lb_topk,
+	SSPACE = 24576,
+	FINALFUNC = lb._topk_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._topk_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_topk_union_agg(topk @extschema@.lb_topk) (
+	SFUNC = lb._topk_agg_union,
+	STYPE = @extschema@.lb_topk,
+	SSPACE = 24576,
+	FINALFUNC = lb._topk_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._topk_agg_union,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE @extschema@.lb_topk_agg(pg_catalog.text, bigint) IS
+'The sketch of the items with their weights, rows with a NULL left out; NULL when there is none. Capacity 100. '
+'Exact, and the same bytes in any order and split, up to as many distinct items as the capacity; beyond, the same for the same sequence of rows. Runs in parallel; a window frame whose start moves is counted anew for each row. '
+'Errors: 22023 when a weight is not positive or an item has more than 255 bytes, 22003 past a total of 9223372036854775807. Cost: some tens of nanoseconds a row; memory: some 160 bytes and four times the item for each of the capacity and group.';
+COMMENT ON AGGREGATE @extschema@.lb_topk_agg(pg_catalog.text, bigint, integer) IS
+'The sketch of the items with their weights, rows with a NULL left out; NULL when there is none. capacity 1 to 10000, NULL is 100; ten times the places of interest is a good choice. '
+'Exact, and the same bytes in any order and split, up to as many distinct items as the capacity; beyond, the same for the same sequence of rows. Runs in parallel; a window frame whose start moves is counted anew for each row. '
+'Errors: 22023 when capacity is out of range or changes between rows, a weight is not positive or an item has more than 255 bytes, 22003 past a total of 9223372036854775807. Cost: some tens of nanoseconds a row; memory: some 160 bytes and four times the item for each of the capacity and group.';
+COMMENT ON AGGREGATE @extschema@.lb_topk_union_agg(@extschema@.lb_topk) IS
+'What all the sketches that are not NULL counted; NULL when there is none. The smallest of the capacities is that of the result. '
+'The same bytes in any order and split as long as nothing was or has to be forgotten. Runs in parallel. '
+'Errors: 22003 past a total of 9223372036854775807. Cost: less than a hundred nanoseconds for each item of each row.';
+
+/* Users call the aggregates, whose owner may call these. */
+REVOKE ALL ON FUNCTION
+	lb._topk_agg_add(@extschema@.lb_topk, pg_catalog.text, bigint),
+	lb._topk_agg_add(@extschema@.lb_topk, pg_catalog.text, bigint, integer),
+	lb._topk_agg_union(@extschema@.lb_topk, @extschema@.lb_topk),
+	lb._topk_agg_final(@extschema@.lb_topk)
+FROM PUBLIC;
+/* lb_hll: how many different values.  src/hll/README.md says why it is as it is. */
+
+CREATE TYPE @extschema@.lb_hll;
+
+CREATE FUNCTION @extschema@.lb_hll_in(pg_catalog.cstring)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_out(@extschema@.lb_hll)
+RETURNS pg_catalog.cstring
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_recv(pg_catalog.internal)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll)
+RETURNS pg_catalog.bytea
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE @extschema@.lb_hll (
+	INPUT = @extschema@.lb_hll_in,
+	OUTPUT = @extschema@.lb_hll_out,
+	RECEIVE = @extschema@.lb_hll_recv,
+	SEND = @extschema@.lb_hll_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+
+CREATE FUNCTION @extschema@.lb_hll_from_bytea(bytes pg_catalog.bytea)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (pg_catalog.bytea AS @extschema@.lb_hll) WITH FUNCTION @extschema@.lb_hll_from_bytea(pg_catalog.bytea);
+CREATE CAST (@extschema@.lb_hll AS pg_catalog.bytea) WITH FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll);
+
+COMMENT ON TYPE @extschema@.lb_hll IS
+'How many different values: a HyperLogLog sketch of 2^bits registers, bits 4 to 18. '
+'Up to 3/16 * 2^bits values (3072 of the default 14 bits) it is sparse and its count exact but for one set in a thousand; beyond, the relative standard error is 1.04 / sqrt(2^bits): 0.8 per cent by default. '
+'Text form: \x and the published bytes (src/hll/README.md) in hexadecimal, \x01000e0000 for an empty one. Equal sets of values are equal bytes, in whatever order and parts they were counted. '
+'A dense one of 14 bits takes 8.2 kB, a sparse one some 3 bytes a value. '
+'Errors: 22P02 bad text, 22P03 bad wire bytes or bytea, XX001 damaged stored bytes. In all functions a NULL in a required argument gives NULL, in an optional one its default.';
+
+COMMENT ON FUNCTION @extschema@.lb_hll_in(pg_catalog.cstring) IS
+'Text input of lb_hll. Errors: 22P02 with the place and what is wrong there.';
+COMMENT ON FUNCTION @extschema@.lb_hll_out(@extschema@.lb_hll) IS
+'Text output of lb_hll.';
+COMMENT ON FUNCTION @extschema@.lb_hll_recv(pg_catalog.internal) IS
+'Binary input of lb_hll: the published byte form, fully checked. Errors: 22P03.';
+COMMENT ON FUNCTION @extschema@.lb_hll_send(@extschema@.lb_hll) IS
+'The published byte form of lb_hll (src/hll/README.md), the same on every machine; also the cast to bytea.';
+COMMENT ON FUNCTION @extschema@.lb_hll_from_bytea(pg_catalog.bytea) IS
+'A sketch from its published byte form, fully checked; also the cast from bytea. Errors: 22P03.';
+COMMENT ON CAST (pg_catalog.bytea AS @extschema@.lb_hll) IS 'the published byte form, fully checked';
+COMMENT ON CAST (@extschema@.lb_hll AS pg_catalog.bytea) IS 'the published byte form';
+
+
+/* Comparison: equal or not; there is no order among sketches. */
+
+CREATE FUNCTION @extschema@.lb_hll_eq(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_ne(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_hash(sketch @extschema@.lb_hll)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_hash_extended(sketch @extschema@.lb_hll, seed bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.= (
+	FUNCTION = @extschema@.lb_hll_eq,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.=),
+	NEGATOR = OPERATOR(@extschema@.<>),
+	RESTRICT = pg_catalog.eqsel,
+	JOIN = pg_catalog.eqjoinsel,
+	HASHES
+);
+
+CREATE OPERATOR @extschema@.<> (
+	FUNCTION = @extschema@.lb_hll_ne,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.<>),
+	NEGATOR = OPERATOR(@extschema@.=),
+	RESTRICT = pg_catalog.neqsel,
+	JOIN = pg_catalog.neqjoinsel
+);
+
+CREATE OPERATOR CLASS @extschema@.lb_hll_hash_ops
+DEFAULT FOR TYPE @extschema@.lb_hll USING hash AS
+	OPERATOR 1 @extschema@.=,
+	FUNCTION 1 @extschema@.lb_hll_hash(@extschema@.lb_hll),
+	FUNCTION 2 @extschema@.lb_hll_hash_extended(@extschema@.lb_hll, bigint);
+
+COMMENT ON FUNCTION @extschema@.lb_hll_eq(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind =: the same bits and the same state; so of equal sets, and almost never of others. Sketches of different bits are not equal; that is no error.';
+COMMENT ON FUNCTION @extschema@.lb_hll_ne(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind <>: not equal.';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash(@extschema@.lb_hll) IS
+'Hash of a sketch, for GROUP BY, DISTINCT, EXCEPT and hash joins.';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash_extended(@extschema@.lb_hll, bigint) IS
+'Seeded 64-bit hash of a sketch, for hash partitioning.';
+COMMENT ON OPERATOR @extschema@.= (@extschema@.lb_hll, @extschema@.lb_hll) IS 'equal';
+COMMENT ON OPERATOR @extschema@.<> (@extschema@.lb_hll, @extschema@.lb_hll) IS 'not equal';
+COMMENT ON OPERATOR CLASS @extschema@.lb_hll_hash_ops USING hash IS
+'Equality of sketches, hashed.';
+
+
+/* Making and joining. */
+
+CREATE FUNCTION @extschema@.lb_hll_empty(bits integer DEFAULT 14)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_add(h @extschema@.lb_hll, value pg_catalog.anyelement)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_union(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE OPERATOR @extschema@.|| (
+	FUNCTION = @extschema@.lb_hll_union,
+	LEFTARG = @extschema@.lb_hll,
+	RIGHTARG = @extschema@.lb_hll,
+	COMMUTATOR = OPERATOR(@extschema@.||)
+);
+
+CREATE FUNCTION @extschema@.lb_hll_hash_value(value pg_catalog.anyelement)
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_hll_empty(integer) IS
+'A sketch of no value. bits 4 to 18, NULL is 14; each bit more doubles the size and divides the error by 1.41. Errors: 22023.';
+COMMENT ON FUNCTION @extschema@.lb_hll_add(@extschema@.lb_hll, pg_catalog.anyelement) IS
+'h with one value more; the types are those of lb_hll_agg. h or value NULL gives NULL. A literal needs its type: lb_hll_add(h, ''x''::text). '
+'Errors: 0A000 for other types and for nondeterministic collations. Cost: some microseconds, as it unpacks and packs h; use lb_hll_agg for many values.';
+COMMENT ON FUNCTION @extschema@.lb_hll_union(@extschema@.lb_hll, @extschema@.lb_hll) IS
+'Behind ||: the values of both, exactly as if all had been counted by one sketch. Of different bits: as if all had been counted with the fewer bits. Cost: some microseconds.';
+COMMENT ON OPERATOR @extschema@.|| (@extschema@.lb_hll, @extschema@.lb_hll) IS 'the values of both';
+COMMENT ON FUNCTION @extschema@.lb_hll_hash_value(pg_catalog.anyelement) IS
+'The 64-bit hash that lb_hll counts a value by: XXH3 with seed 0 of the value''s canonical bytes (src/hll/README.md), for those who build sketches elsewhere. '
+'smallint, integer, bigint of the same value hash alike, real and double precision too, char(n), varchar, text, name and enum labels of the same text too. Errors: 0A000 as lb_hll_agg.';
+
+
+/* Questions. */
+
+CREATE FUNCTION @extschema@.lb_hll_count(h @extschema@.lb_hll)
+RETURNS double precision
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_bounds(h @extschema@.lb_hll, confidence double precision DEFAULT 0.95, OUT low double precision, OUT high double precision)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION @extschema@.lb_hll_bits(h @extschema@.lb_hll)
+RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.lb_hll_count(@extschema@.lb_hll) IS
+'How many different values: a whole number while the sketch is sparse (up to 3/16 * 2^bits values), then an estimate whose relative standard error is at most 1.04 / sqrt(2^bits), without bias at any size. 0 for an empty sketch. Cost: some ten microseconds.';
+COMMENT ON FUNCTION @extschema@.lb_hll_bounds(@extschema@.lb_hll, double precision) IS
+'Bounds low and high, lb_hll_count between them, that hold the true number of different values with that confidence, over random sets. '
+'While the sketch is sparse low = high almost always. low is never less than 0. confidence NULL is 0.95; h NULL gives NULL. Errors: 22003 when confidence is not between 0 and 1.';
+COMMENT ON FUNCTION @extschema@.lb_hll_bits(@extschema@.lb_hll) IS
+'The bits of a sketch, 4 to 18: it has 2^bits registers.';
+
+
+/* Aggregates: the state is the type; what these functions do is in hll_agg.c. */
+
+CREATE FUNCTION lb._hll_agg_add(state @extschema@.lb_hll, value pg_catalog.anyelement)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_add(state @extschema@.lb_hll, value pg_catalog.anyelement, bits integer)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_add' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_union(state @extschema@.lb_hll, sketch @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_union' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE FUNCTION lb._hll_agg_final(state @extschema@.lb_hll)
+RETURNS @extschema@.lb_hll
+AS 'MODULE_PATHNAME', 'lb_hll_agg_final' LANGUAGE c IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+
+CREATE AGGREGATE @extschema@.lb_hll_agg(value pg_catalog.anyelement) (
+	SFUNC = lb._hll_agg_add,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_hll_agg(value pg_catalog.anyelement, bits integer) (
+	SFUNC = lb._hll_agg_add,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+CREATE AGGREGATE @extschema@.lb_hll_union_agg(sketch @extschema@.lb_hll) (
+	SFUNC = lb._hll_agg_union,
+	STYPE = @extschema@.lb_hll,
+	SSPACE = 16384,
+	FINALFUNC = lb._hll_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY,
+	COMBINEFUNC = lb._hll_agg_union,
+	PARALLEL = SAFE
+);
+
+COMMENT ON AGGREGATE @extschema@.lb_hll_agg(pg_catalog.anyelement) IS
+'The sketch of the values that are not NULL; NULL when there is none. 14 bits: 0.8 per cent. '
+'Types: boolean, integers, oid, real, double precision, numeric, text, varchar, char, name, enums, bytea, uuid, date, time, timestamp with and without time zone, and domains over them; cast others to text. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame, but computes each anew. '
+'Errors: 0A000 for other types and for nondeterministic collations. Cost: some ten nanoseconds a row; memory: 2^bits bytes a group of many values, some 20 bytes a value while few.';
+COMMENT ON AGGREGATE @extschema@.lb_hll_agg(pg_catalog.anyelement, integer) IS
+'The sketch of the values that are not NULL; NULL when there is none. bits 4 to 18, NULL is 14; the relative standard error is 1.04 / sqrt(2^bits). '
+'Types: boolean, integers, oid, real, double precision, numeric, text, varchar, char, name, enums, bytea, uuid, date, time, timestamp with and without time zone, and domains over them; cast others to text. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame, but computes each anew. '
+'Errors: 22023 when bits is out of range or changes between rows; 0A000 for other types and for nondeterministic collations. Cost: some ten nanoseconds a row; memory: 2^bits bytes a group of many values, some 20 bytes a value while few.';
+COMMENT ON AGGREGATE @extschema@.lb_hll_union_agg(@extschema@.lb_hll) IS
+'The values of all the sketches that are not NULL together; NULL when there is none. Of different bits: as if all had been counted with the fewest. '
+'Runs in parallel, gives the same bytes in any order and split; does not move with a window frame. Cost: some microseconds a row; memory: 2^bits bytes a group.';
+
+/* Users call the aggregates, whose owner may call these. */
+REVOKE ALL ON FUNCTION
+	lb._hll_agg_add(@extschema@.lb_hll, pg_catalog.anyelement),
+	lb._hll_agg_add(@extschema@.lb_hll, pg_catalog.anyelement, integer),
+	lb._hll_agg_union(@extschema@.lb_hll, @extschema@.lb_hll),
+	lb._hll_agg_final(@extschema@.lb_hll)
+FROM PUBLIC;
 /*
  * The exact, backed-up definitions.  They have no foreign keys among each
  * other: pg_restore with several jobs loads the tables of an extension in any
@@ -484,6 +979,10 @@ CREATE FUNCTION lb._usecs(span interval, argument text DEFAULT '') RETURNS bigin
 CREATE FUNCTION lb._period(period text, grain interval) RETURNS text
 	LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'lb_period_sql';
+
+CREATE FUNCTION lb._tolerated_error(type text, tolerated_error double precision) RETURNS double precision
+	LANGUAGE c IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'lb_tolerated_error_sql';
 
 /* The value, if it is one of those allowed; else 22023, which lists them. */
 CREATE FUNCTION lb._one_of(argument text, value text, VARIADIC allowed text[]) RETURNS text
@@ -616,9 +1115,10 @@ CREATE FUNCTION lb._check_counter(d lb.counter_version) RETURNS lb.counter_versi
 DECLARE
 	least_idempotency interval;
 BEGIN
-	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact');
+	d.type := lb._one_of('type', coalesce(d.type, 'exact'), 'exact', 'unique', 'approximate');
 	d.operator := lb._one_of('operator', coalesce(d.operator, 'sum'), 'sum', 'max', 'min', 'last');
-	d.monotonic := coalesce(d.monotonic, false);
+	/* what sketches count cannot be taken back */
+	d.monotonic := coalesce(d.monotonic, false) OR d.type <> 'exact';
 	d.lateness := coalesce(d.lateness, '1 day');
 	d.max_age := coalesce(d.max_age, '7 days');
 	d.max_skew := coalesce(d.max_skew, '60 seconds');
@@ -627,6 +1127,17 @@ BEGIN
 		RAISE EXCEPTION 'invalid grain %', d.grain
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'grain is one of 1, 5, 10, 15, 20 or 30 minutes, or 1 hour.';
+	END IF;
+	IF d.type <> 'exact' AND d.operator <> 'sum' THEN
+		RAISE EXCEPTION 'a counter of type % has no operator "%"', d.type, d.operator
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = CASE d.type WHEN 'unique' THEN 'Leave operator out: a unique counter counts different actors.'
+					ELSE 'Leave operator out: an approximate counter sums.' END;
+	END IF;
+	IF d.type = 'unique' AND (d.min_delta IS NOT NULL OR d.max_delta IS NOT NULL) THEN
+		RAISE EXCEPTION 'a unique counter has no bounds of deltas'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Leave min_delta and max_delta out: the delta of each of its events is 1.';
 	END IF;
 	IF d.monotonic AND d.operator <> 'sum' THEN
 		RAISE EXCEPTION 'only a sum can be monotonic'
@@ -638,10 +1149,7 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value',
 				  HINT = 'Swap them, or leave one out.';
 	END IF;
-	IF d.tolerated_error IS NOT NULL THEN
-		RAISE EXCEPTION 'an exact counter tolerates no error'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave tolerated_error out.';
-	END IF;
+	d.tolerated_error := lb._tolerated_error(d.type, d.tolerated_error);
 	PERFORM lb._usecs(d.lateness, 'lateness');
 	least_idempotency := greatest(interval '24 hours',
 								  make_interval(secs => (lb._usecs(d.max_age, 'max_age') + lb._usecs(d.max_skew, 'max_skew')) / 1000000.0));
@@ -685,6 +1193,7 @@ BEGIN
 	wanted.counter_id := id;
 	INSERT INTO lb.counter_version SELECT (wanted).*;
 	INSERT INTO lb.counter (counter_id, tenant_id, counter, version) VALUES (id, owner, parsed[2], 1);
+	PERFORM lb._tell_cost(wanted.type, wanted.operator);
 	RETURN id;
 END
 $$;
@@ -726,8 +1235,9 @@ CREATE FUNCTION lb._check_board(d lb.board) RETURNS lb.board
 DECLARE
 	op text;
 	grain interval;
+	type text;
 BEGIN
-	SELECT v.operator, v.grain INTO op, grain FROM lb.counter c
+	SELECT v.operator, v.grain, v.type INTO op, grain, type FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = d.counter_id;
 	d.period := lb._period(coalesce(d.period, 'all'), grain);
@@ -753,6 +1263,11 @@ BEGIN
 	END IF;
 	PERFORM lb._usecs(d.keep_versions, 'keep_versions');
 	PERFORM lb._check_window(d, grain);
+	IF type = 'approximate' AND (d.scoped OR d.ranks <> 'exact' OR d.direction <> 'desc') THEN
+		RAISE EXCEPTION 'a board of an approximate counter ranks its heaviest members, and nothing else'
+			USING ERRCODE = 'invalid_parameter_value',
+				  HINT = 'Leave scoped, ranks and direction out.';
+	END IF;
 	RETURN d;
 END
 $$;
@@ -932,7 +1447,7 @@ CREATE FUNCTION @extschema@.lb_create_counter(counter text, type text DEFAULT 'e
 		if_not_exists boolean DEFAULT false) RETURNS bigint
 	LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'lb_public';
 COMMENT ON FUNCTION @extschema@.lb_create_counter(text, text, text, bigint, bigint, boolean, interval, interval, interval, interval, double precision, interval, boolean) IS
-'Makes a counter "[tenant/]name". operator: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). grain: how long the buckets are in which a member''s events are kept, 1, 5, 10, 15, 20 or 30 minutes or 1 hour; boards over the last minutes, and windows that start between hours, go by it. Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
+'Makes a counter "[tenant/]name". type: exact, or unique: the number of different actors of a member''s events, estimated with the relative error tolerated_error (0.004 to 0.5, NULL for 0.02) in 95 of 100 cases, and exactly while they are few; the delta of its events is 1 and each has an actor. operator, of an exact counter: sum, max, min or last. min_delta and max_delta bound each event; monotonic refuses negative deltas of a sum. lateness: how long after a window''s end events still change it. max_age and max_skew: how far event_time may lie behind and ahead of admission. idempotency: how far back every retry is recognised whatever its event_time, at least greatest(24 h, max_age + max_skew). grain: how long the buckets are in which a member''s events are kept, 1, 5, 10, 15, 20 or 30 minutes or 1 hour; boards over the last minutes, and windows that start between hours, go by it. Spans are days or smaller units. Returns the counter''s id. 42710 if it exists and if_not_exists is not true; 22023 for a bad argument; 42704 for an unknown tenant.';
 
 CREATE FUNCTION @extschema@.lb_create_board(board text, counter text, period text DEFAULT 'all',
 		direction text DEFAULT NULL, ties text DEFAULT 'competition', ranks text DEFAULT 'exact',
@@ -1412,11 +1927,14 @@ CREATE TABLE lb.round (
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
 	rankings bigint NOT NULL,
-	next xid8 NOT NULL
+	next xid8 NOT NULL,
+	kinds text[],
+	kind_events bigint[],
+	kind_usecs bigint[]
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading. kinds, kind_events and kind_usecs: what the counters that had events are (the operator of an exact one, else its type), how many events each kind had, and how many microseconds they took; NULL in a round without any.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY
@@ -1438,12 +1956,14 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
+	sketch bytea,
 	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+ALTER TABLE lb.bucket ALTER COLUMN sketch SET STORAGE EXTERNAL;
 CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
 CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint. sketch: of a unique counter, the lb_hll of the actors, of which value is the count; of an approximate one, which has one row for all members, with the member '''', the lb_topk of what they have, of which value is the total; NULL for an exact one.';
 
 CREATE TABLE lb.counter_horizon (
 	counter_id bigint PRIMARY KEY,
@@ -1479,12 +1999,14 @@ CREATE TABLE lb.version (
 	histogram @extschema@.lb_histogram,
 	superseded bigint[],
 	leaf bytea,
+	total bigint,
+	bound bigint,
 	PRIMARY KEY (counter_id, ranking_id, version)
 );
 ALTER TABLE lb.version ALTER COLUMN leaf SET STORAGE PLAIN;
 CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. total and bound, of an approximate counter: what all members have together, and what none that is not tracked has more than. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
@@ -1499,7 +2021,18 @@ CREATE TABLE lb.standing (
 ) WITH (fillfactor = 85);
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
-'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide. Of an approximate counter value is what is certain, and reached_at tells no time: as many microseconds before 2000 as the member may have more.';
+
+CREATE TABLE lb.sketch (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	sketch bytea NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 85);
+ALTER TABLE lb.sketch ALTER COLUMN sketch SET STORAGE EXTERNAL;
+COMMENT ON TABLE lb.sketch IS
+'What the standings of counters that are not exact are merged in, at the newest version of a ranking: of a unique counter, the lb_hll of a member''s actors, of which lb.standing has the count; of an approximate one, with the member '''', the lb_topk of all, whose tracked members are those of lb.standing.';
 
 CREATE TABLE lb.moved (
 	counter_id bigint NOT NULL,
@@ -1598,6 +2131,9 @@ CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS voi
 	AS $$
 BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.sketch s USING lb.ranking r
 		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
 	DELETE FROM lb.moved m USING lb.ranking r
@@ -1886,6 +2422,109 @@ CREATE PROCEDURE @extschema@.lb_refresh_loop(duration interval DEFAULT '61 secon
 	LANGUAGE c AS 'MODULE_PATHNAME', 'lb_refresh_loop';
 COMMENT ON PROCEDURE @extschema@.lb_refresh_loop(interval, interval) IS
 'Runs rounds for "duration", beginning one "every" so often and committing each; skips those that another session is running. At its start and every two minutes it also makes log partitions ahead and removes versions that nobody may ask for any more and old rounds; a duration of 0 does that and one round. On a standby it waits quietly and takes over after a promotion. Inside a transaction it runs one round. A long backlog is counted in several rounds. Let it last minutes, not days: the server learns what there is to vacuum when the call ends. 22023 for a span that is negative, in months, or an "every" under a millisecond.';
+/*
+ * What counters cost on this installation, by kind: what rounds have measured
+ * (cost.c), and the sizes of tables, apportioned by the bytes of their rows, of
+ * which some thousand blocks are read.
+ */
+CREATE FUNCTION lb._table_share(tab text, kept bigint DEFAULT 1000) RETURNS TABLE (counter_id bigint, bytes numeric, events numeric)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	blocks bigint := pg_relation_size(('lb.' || tab)::regclass) / current_setting('block_size')::bigint;
+	percent double precision := least(100, 100.0 * kept / greatest(blocks, 1));
+	/* what is stored out of line is not in the row */
+	aside text := CASE WHEN tab IN ('bucket', 'sketch') THEN ' + coalesce(pg_column_size(t.sketch), 0)' ELSE '' END;
+	counted text := CASE WHEN tab = 'bucket' THEN 'sum(t.n) FILTER (WHERE t.span = ''d'')' ELSE '0' END;
+BEGIN
+	RETURN QUERY EXECUTE format(
+		'SELECT s.counter_id, pg_total_relation_size(%L) * s.bytes / sum(s.bytes) OVER (), s.n * %s '
+		'FROM (SELECT t.counter_id, sum(pg_column_size(t.*)%s)::numeric AS bytes, coalesce(%s, 0)::numeric AS n '
+		'FROM lb.%I t TABLESAMPLE SYSTEM (%s) GROUP BY t.counter_id) s',
+		'lb.' || tab, 100.0 / percent, aside, counted, tab, percent);
+END
+$$;
+
+/* What an event of each counter takes in the log, its indexes included, by a sample of the largest partition. */
+CREATE FUNCTION lb._log_share(kept bigint DEFAULT 1000) RETURNS TABLE (counter_id bigint, bytes numeric)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	leaf regclass;
+	blocks bigint;
+	percent double precision;
+BEGIN
+	SELECT i.inhrelid::regclass, pg_relation_size(i.inhrelid) / current_setting('block_size')::bigint INTO leaf, blocks
+		FROM pg_inherits i WHERE i.inhparent = 'lb.event'::regclass ORDER BY 2 DESC LIMIT 1;
+	IF coalesce(blocks, 0) = 0 THEN
+		RETURN;
+	END IF;
+	percent := least(100, 100.0 * kept / blocks);
+	RETURN QUERY EXECUTE format(
+		'SELECT s.counter_id, s.width * pg_total_relation_size(%L) * %s / sum(s.width * s.n) OVER () '
+		'FROM (SELECT e.counter_id, avg(pg_column_size(e.*)) AS width, count(*) AS n FROM %s e TABLESAMPLE SYSTEM (%s) GROUP BY 1) s',
+		leaf::text, percent / 100, leaf, percent);
+END
+$$;
+
+/* By kind: an exact counter's operator, else its type. */
+CREATE FUNCTION lb._unit_cost() RETURNS TABLE (type text, operator text, counters bigint, events bigint, log_bytes bigint,
+		projection_bytes bigint, refresh_seconds double precision, read_cost text)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH kind(type, operator, kind, read_cost) AS (VALUES
+		('exact', 'sum', 'sum', 'page'), ('exact', 'max', 'max', 'page'), ('exact', 'min', 'min', 'page'),
+		('exact', 'last', 'last', 'page'), ('unique', 'sum', 'unique', 'page'), ('approximate', 'sum', 'approximate', 'tracked')),
+	counted AS (
+		SELECT c.counter_id, CASE v.type WHEN 'exact' THEN v.operator ELSE v.type END AS kind
+		FROM lb.counter c JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
+		WHERE c.retired_at IS NULL),
+	spent AS (
+		SELECT u.kind, sum(u.events) AS events, sum(u.usecs) AS usecs
+		FROM lb.round r, LATERAL unnest(r.kinds, r.kind_events, r.kind_usecs) AS u(kind, events, usecs)
+		WHERE r.kinds IS NOT NULL GROUP BY u.kind),
+	logged AS (
+		SELECT c.kind, avg(l.bytes) AS bytes FROM lb._log_share() l JOIN counted c ON c.counter_id = l.counter_id GROUP BY c.kind),
+	kept AS (
+		SELECT c.kind, sum(s.bytes) AS bytes, sum(s.events) AS events
+		FROM unnest(ARRAY['bucket', 'standing', 'sketch', 'page', 'version', 'moved']) AS t(tab), LATERAL lb._table_share(t.tab) s
+		JOIN counted c ON c.counter_id = s.counter_id GROUP BY c.kind)
+	SELECT k.type, k.operator, (SELECT count(*) FROM counted c WHERE c.kind = k.kind), s.events::bigint,
+		(l.bytes * 1000000)::bigint, (p.bytes / nullif(p.events, 0) * 1000000)::bigint,
+		s.usecs::double precision / nullif(s.events, 0)::double precision, k.read_cost
+	FROM kind k LEFT JOIN spent s ON s.kind = k.kind LEFT JOIN logged l ON l.kind = k.kind LEFT JOIN kept p ON p.kind = k.kind;
+END
+$$;
+
+CREATE VIEW lb.unit_cost AS
+	SELECT u.type, u.operator, u.counters, u.events, u.log_bytes, u.projection_bytes, u.refresh_seconds, u.read_cost
+	FROM lb._unit_cost() u;
+COMMENT ON VIEW lb.unit_cost IS
+'What a million events cost on this installation, one row a kind of counter: how many counters of it there are, on how many events of recent rounds refresh_seconds is measured, bytes in the log and in buckets, standings, sketches, pages and versions with their indexes, seconds of refresh, and what reading a rank costs: page (a probe and the way through a tree), or tracked (a walk over all tracked members). NULL where there is no history. Sizes are of a sample, apportioned by bytes; the rest of what rounds do is shared by events. Reads up to some thousand blocks of each table. A monitoring role needs USAGE on the schema lb, SELECT on this view and EXECUTE on lb._unit_cost().';
+
+/* What the events of a counter that was just defined may cost; nothing where too few have been counted. */
+CREATE FUNCTION lb._tell_cost(of_type text, of_operator text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+DECLARE
+	kind text := CASE of_type WHEN 'exact' THEN of_operator ELSE of_type END;
+	u record;
+BEGIN
+	IF (SELECT sum(r.kind_events[array_position(r.kinds, kind)]) FROM lb.round r WHERE r.kinds IS NOT NULL) >= 10000 THEN
+		SELECT * INTO u FROM lb._unit_cost() c WHERE c.type = of_type AND c.operator = of_operator;
+		RAISE NOTICE 'a million events of such counters took % in the log, % in projections and % s of refresh here',
+			coalesce(pg_size_pretty(u.log_bytes), 'nothing'), coalesce(pg_size_pretty(u.projection_bytes), 'nothing'),
+			round(u.refresh_seconds::numeric, 1)
+			USING HINT = 'The view lb.unit_cost has the prices of all kinds of counters.';
+	END IF;
+END
+$$;
 /* The board's id, and from when on what is said of its memberships holds. */
 CREATE FUNCTION lb._scoped_board(board text, since timestamptz, OUT board_id bigint, OUT since_when timestamptz)
 	LANGUAGE c STABLE PARALLEL SAFE
@@ -2236,7 +2875,7 @@ CREATE TYPE @extschema@.lb_answer AS (
 	state text
 );
 COMMENT ON TYPE @extschema@.lb_answer IS
-'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. value: of a unique counter an estimate, with value_low and value_high around it in 95 of 100 cases; of an approximate one value = value_low is certain and value_high the most, kind is estimated, and rank, percentile and reached_at are NULL. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
 CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
@@ -2369,7 +3008,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz, text) IS
-'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter; of a unique one value is an estimate and the others are bounds that hold in 95 of 100 cases; of an approximate one value = value_low is what is certain, NULL for a member that is not tracked, and value_high what it has at the most; NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL,
@@ -2431,7 +3070,7 @@ $$;
  * Is a ranking what its parts say?  Its tree against itself, and against the
  * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -2454,6 +3093,27 @@ BEGIN
 		 FROM lb.standing s
 		 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id)) THEN
 		RETURN NEXT 'the histogram is not that of the standings';
+	END IF;
+
+	IF op = 'unique' THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s
+			FULL JOIN (SELECT * FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) k ON k.member = s.member
+			WHERE s.value IS DISTINCT FROM round(@extschema@.lb_hll_count(k.sketch::@extschema@.lb_hll));
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not the counts of their sketches', wrong);
+		END IF;
+	ELSIF op = 'approximate' THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
+			FULL JOIN (SELECT i.* FROM lb.sketch k, LATERAL @extschema@.lb_topk_items(k.sketch::@extschema@.lb_topk) i
+					   WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) i ON i.item = s.member COLLATE "C"
+			WHERE (s.value, extract(epoch FROM s.reached_at - timestamptz '2000-01-01 00:00+00') * 1000000) IS DISTINCT FROM (i.low, i.low::numeric - i.high);
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not what the sketch tracks', wrong);
+		END IF;
+		IF EXISTS (SELECT FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id
+			AND (v.total, v.bound) IS DISTINCT FROM (@extschema@.lb_topk_total(k.sketch::@extschema@.lb_topk), @extschema@.lb_topk_bound(k.sketch::@extschema@.lb_topk))) THEN
+			RETURN NEXT format('version %s has another total or bound than the sketch', v.version);
+		END IF;
 	END IF;
 
 	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
@@ -2484,12 +3144,10 @@ END
 $$;
 
 /*
- * The standings of all of a board's rankings against the buckets of their
- * windows, which are read once: each instant at which buckets open belongs to
- * at most one of the windows.  Of a window whose buckets are gone nothing is
- * said.
+ * In which of a board's windows the buckets that open at an instant are: each
+ * belongs to at most one.  Of a window whose buckets are gone nothing is said.
  */
-CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+CREATE FUNCTION lb._placed(b lb.board) RETURNS TABLE (ranking_id bigint, span "char", opens timestamptz, late_bit integer)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -2501,29 +3159,75 @@ BEGIN
 		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
 		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
 	instant AS (
-		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
-	placed AS MATERIALIZED (
-		SELECT i.span, i.opens, a.ranking_id, a.late_bit
-		FROM instant i, LATERAL (
-			SELECT k.ranking_id FROM lb.ranking k
-			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
-			ORDER BY k.opens DESC LIMIT 1) r
-		JOIN about a ON a.ranking_id = r.ranking_id
-		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id)
+	SELECT a.ranking_id, i.span, i.opens, a.late_bit
+	FROM instant i, LATERAL (
+		SELECT k.ranking_id FROM lb.ranking k
+		WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
+		ORDER BY k.opens DESC LIMIT 1) r
+	JOIN about a ON a.ranking_id = r.ranking_id
+	WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes;
+END
+$$;
+
+/* The standings of all of a board's rankings against the buckets of their windows, which are read once. */
+CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH placed AS MATERIALIZED (SELECT * FROM lb._placed(b)),
 	due AS (
 		SELECT p.ranking_id, u.member,
-			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+			CASE op WHEN 'unique' THEN round(@extschema@.lb_hll_count(@extschema@.lb_hll_union_agg(u.sketch::@extschema@.lb_hll)))::numeric
+				WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
 		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
+		FROM (SELECT r.ranking_id FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+			  WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL) a
+		JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value
 	GROUP BY 1;
+END
+$$;
+
+/*
+ * The same of an approximate counter: what sketches say that were merged in
+ * another order need not be the same, but both hold the truth.
+ */
+CREATE FUNCTION lb._tracked_problems(b lb.board) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH part AS MATERIALIZED (
+		SELECT p.ranking_id, u.sketch, sum(coalesce(u.value, u.wide)) OVER (PARTITION BY p.ranking_id) AS total
+		FROM lb.bucket u JOIN lb._placed(b) p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0),
+	due AS MATERIALIZED (
+		SELECT p.ranking_id, p.total, @extschema@.lb_topk_union_agg(p.sketch::@extschema@.lb_topk) AS sketch
+		FROM part p WHERE p.total <= 9223372036854775807
+		GROUP BY p.ranking_id, p.total),
+	kept AS MATERIALIZED (
+		SELECT k.ranking_id, k.sketch::@extschema@.lb_topk AS sketch FROM lb.sketch k WHERE k.counter_id = b.counter_id)
+	SELECT d.ranking_id, format('the total is %s in the buckets and %s in the sketch', d.total, @extschema@.lb_topk_total(k.sketch))
+		FROM due d LEFT JOIN kept k ON k.ranking_id = d.ranking_id
+		WHERE d.total <> coalesce(@extschema@.lb_topk_total(k.sketch), 0)
+	UNION ALL
+	SELECT d.ranking_id, format('%s members cannot have both what the buckets and what the sketch says', count(*))
+		FROM due d JOIN kept k ON k.ranking_id = d.ranking_id,
+			LATERAL (SELECT i.item FROM @extschema@.lb_topk_items(d.sketch) i UNION SELECT i.item FROM @extschema@.lb_topk_items(k.sketch) i) m,
+			LATERAL @extschema@.lb_topk_item(d.sketch, m.item) x, LATERAL @extschema@.lb_topk_item(k.sketch, m.item) y
+		WHERE x.low > y.high OR y.low > x.high
+		GROUP BY 1;
 END
 $$;
 
@@ -2608,7 +3312,7 @@ DECLARE
 	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT CASE v.type WHEN 'exact' THEN v.operator ELSE v.type END INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id
@@ -2618,12 +3322,13 @@ BEGIN
 				FROM lb._scope_problems(b, r) p;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
 	RETURN QUERY
 		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
-		FROM lb._standing_problems(b, op) p
+		FROM (SELECT * FROM lb._standing_problems(b, op) WHERE op <> 'approximate'
+			  UNION ALL SELECT * FROM lb._tracked_problems(b) WHERE op = 'approximate') p
 		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
 		ORDER BY k.opens;
 
@@ -3432,7 +4137,7 @@ BEGIN
 		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 		AND d.refobjid OPERATOR(pg_catalog.=) (SELECT e.oid FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'leaderboard')
 		AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
-		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_histogram')
+		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_(histogram|hll|topk)')
 	LOOP
 		EXECUTE pg_catalog.format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', routine);
 	END LOOP;

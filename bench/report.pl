@@ -45,6 +45,7 @@ sub median
 sub number
 {
 	my ($n) = @_;
+	return sprintf '%.2g', $n if $n > 0 && $n < 1;
 	return sprintf '%.1f', $n if $n < 100 && $n != int $n;
 	$n = sprintf '%.0f', $n;
 	1 while $n =~ s/^(\d+)(\d{3})/$1,$2/;

@@ -17,7 +17,7 @@ FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.objid JOIN pg_namespace AS n 
 WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'leaderboard') AND d.deptype = 'e';
 
 -- PUBLIC may execute the functions of the value types, and nothing else.
-SELECT signature FROM routine WHERE has_function_privilege('regress_lb_nobody', oid, 'EXECUTE') <> (nspname = 'other' AND proname LIKE 'lb\_histogram%') ORDER BY 1;
+SELECT signature FROM routine WHERE has_function_privilege('regress_lb_nobody', oid, 'EXECUTE') <> (nspname = 'other' AND proname ~ '^lb_(histogram|hll|topk)') ORDER BY 1;
 SELECT count(*) > 20 AS value_functions FROM routine WHERE has_function_privilege('regress_lb_nobody', oid, 'EXECUTE');
 -- What is public is lb_…, in the chosen schema; all else is in lb.
 SELECT signature FROM routine WHERE (nspname = 'other') <> (proname LIKE 'lb\_%') OR nspname NOT IN ('other', 'lb') OR nspname = 'lb' AND proname NOT LIKE '\_%';
@@ -70,7 +70,7 @@ INSERT INTO public.call (name, call) VALUES
 ('lb_windows', 'SELECT other.lb_windows(''all'')'), ('lb_next_reset', 'SELECT other.lb_next_reset(''all'')'), ('lb_series', 'SELECT other.lb_series(''points'', ''alice'', ''1 day'', ''2026-01-01'', ''2026-01-03'')'),
 ('lb_events', 'SELECT other.lb_events(''points'')'), ('lb_alter_board', 'SELECT other.lb_alter_board(''all'', ''9 seconds'')');
 -- Nothing that later versions add is forgotten here.
-SELECT signature FROM routine WHERE nspname = 'other' AND proname NOT LIKE 'lb\_histogram%' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check', 'lb_maintain');
+SELECT signature FROM routine WHERE nspname = 'other' AND proname !~ '^lb_(histogram|hll|topk)' AND proname NOT IN (SELECT name FROM public.call) AND proname NOT IN ('lb_schedule', 'lb_unschedule', 'lb_check', 'lb_maintain');
 GRANT SELECT ON public.call TO PUBLIC;
 SET ROLE regress_lb_nobody;
 SELECT name, a.code, a.said FROM public.call, LATERAL pg_temp.attempt(format(call, 'nobody' || id)) AS a WHERE a.code <> '42501';
@@ -80,6 +80,8 @@ SELECT code FROM pg_temp.attempt('CALL other.lb_maintain()');
 -- The value types are anybody's.
 SELECT other.lb_histogram_count(other.lb_histogram_agg(v)) FROM generate_series(1, 3) AS v;
 SELECT other.lb_histogram_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM generate_series(1, 2) AS v;
+SELECT other.lb_hll_count(other.lb_hll_agg(v)), other.lb_hll_bits(other.lb_hll_agg(v, 9)) FROM generate_series(1, 3) AS v;
+SELECT other.lb_topk_total(other.lb_topk_agg('item', v)) FROM generate_series(1, 3) AS v;
 RESET ROLE;
 
 -- Plain GRANT EXECUTE is enough, tables stay closed, and it is the current
@@ -117,10 +119,10 @@ RESET SESSION AUTHORIZATION;
 RESET ROLE;
 -- A view of lb can be opened by a grant.
 GRANT USAGE ON SCHEMA lb TO regress_lb_app;
-GRANT SELECT ON lb.health, lb.poison TO regress_lb_app;
-GRANT EXECUTE ON FUNCTION lb._health() TO regress_lb_app;
+GRANT SELECT ON lb.health, lb.poison, lb.unit_cost TO regress_lb_app;
+GRANT EXECUTE ON FUNCTION lb._health(), lb._unit_cost() TO regress_lb_app;
 SET ROLE regress_lb_app;
-SELECT v, a.code, a.said FROM unnest(ARRAY['lb.poison', 'lb.health']) AS v, LATERAL pg_temp.attempt('SELECT * FROM ' || v) AS a WHERE a.code <> '00000';
+SELECT v, a.code, a.said FROM unnest(ARRAY['lb.poison', 'lb.health', 'lb.unit_cost']) AS v, LATERAL pg_temp.attempt('SELECT * FROM ' || v) AS a WHERE a.code <> '00000';
 RESET ROLE;
 REVOKE ALL ON SCHEMA lb FROM regress_lb_app;
 

@@ -10,7 +10,7 @@ BEGIN
 		WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 		AND d.refobjid OPERATOR(pg_catalog.=) (SELECT e.oid FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'leaderboard')
 		AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
-		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_histogram')
+		AND NOT (p.proname OPERATOR(pg_catalog.~) '^lb_(histogram|hll|topk)')
 	LOOP
 		EXECUTE pg_catalog.format('REVOKE ALL ON ROUTINE %s FROM PUBLIC', routine);
 	END LOOP;

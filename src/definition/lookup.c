@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 
 #include "definition/gate.h"
+#include "definition/family.h"
 #include "definition/lookup.h"
 
 #define EQ " OPERATOR(pg_catalog.=) "
@@ -173,7 +174,20 @@ span_column(uint64 row, int col, int64 if_null)
 	"c.counter_id, v.version, v.operator, c.retired_at IS NOT NULL, " \
 	"v.monotonic, v.min_delta, v.max_delta, v.lateness, v.max_age, " \
 	"v.max_skew, v.idempotency, t.timezone, v.grain, " \
-	"EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id" EQ "c.counter_id) "
+	"EXISTS (SELECT FROM lb.late_class l WHERE l.counter_id" EQ "c.counter_id), " \
+	"v.type, v.tolerated_error "
+
+static void
+read_family(uint64 row, int op, int type, int tolerated, LbOperator *result,
+			int32 *size)
+{
+	bool		isnull;
+	Datum		error = column(row, tolerated, &isnull);
+
+	*result = lb_family_operator(text_column(row, type),
+								 parse_operator(text_column(row, op)));
+	*size = lb_family_size(*result, isnull ? 0 : DatumGetFloat8(error));
+}
 
 static void
 read_counter(LbCounter *counter)
@@ -182,7 +196,7 @@ read_counter(LbCounter *counter)
 
 	counter->counter_id = required_int64(0, 1);
 	counter->version = DatumGetInt16(column(0, 2, &isnull));
-	counter->op = parse_operator(text_column(0, 3));
+	read_family(0, 3, 15, 16, &counter->op, &counter->size);
 	counter->retired = DatumGetBool(column(0, 4, &isnull));
 	counter->monotonic = DatumGetBool(column(0, 5, &isnull));
 	counter->min_delta = int64_column(0, 6, &isnull);
@@ -196,6 +210,12 @@ read_counter(LbCounter *counter)
 	counter->zone = get_zone(text_column(0, 12));
 	counter->grain = span_column(0, 13, 0);
 	counter->has_late_classes = DatumGetBool(column(0, 14, &isnull));
+	/* an event of a unique counter says that there was one, no less and no more */
+	if (counter->op == LB_UNIQUE)
+	{
+		counter->has_min_delta = counter->has_max_delta = true;
+		counter->min_delta = counter->max_delta = 1;
+	}
 }
 
 /*
@@ -315,7 +335,7 @@ lb_get_counter(const char *name, LbCounter *counter)
 	"b.board_id, b.counter_id, b.period, b.direction, b.ties, b.head, " \
 	"b.buckets, b.ceiling, b.freshness, coalesce(b.lateness, v.lateness), " \
 	"v.operator, t.timezone, b.ranks, b.keep_versions, b.scoped, b.starts, " \
-	"v.grain, v.version, l.bit " \
+	"v.grain, v.version, l.bit, v.type, v.tolerated_error " \
 	"FROM lb.board b " \
 	"JOIN lb.tenant t ON t.tenant_id" EQ "b.tenant_id " \
 	"JOIN lb.counter c ON c.counter_id" EQ "b.counter_id " \
@@ -345,7 +365,7 @@ read_board(uint64 row, LbBoard *board)
 	board->ceiling = required_int64(row, 8);
 	board->freshness = span_column(row, 9, 0);
 	board->lateness = span_column(row, 10, 0);
-	board->op = parse_operator(text_column(row, 11));
+	read_family(row, 11, 20, 21, &board->op, &board->size);
 	board->zone = get_zone(text_column(row, 12));
 	board->bounded = strcmp(text_column(row, 13), "bounded") == 0;
 	board->keeps_versions = span_column(row, 14, 0) > 0;

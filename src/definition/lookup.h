@@ -20,8 +20,17 @@ typedef enum LbOperator
 	LB_SUM = 's',
 	LB_MAX = 'x',
 	LB_MIN = 'n',
-	LB_LAST = 'l'
+	LB_LAST = 'l',
+	LB_UNIQUE = 'u',			/* of a unique counter: different actors */
+	LB_HEAVY = 'h'				/* of an approximate one: the heaviest members */
 } LbOperator;
+
+/* Is what events add up to kept in a sketch? */
+static inline bool
+lb_is_sketched(LbOperator op)
+{
+	return op == LB_UNIQUE || op == LB_HEAVY;
+}
 
 typedef enum LbTies
 {
@@ -30,12 +39,20 @@ typedef enum LbTies
 	LB_ORDINAL
 } LbTies;
 
+/* Is having nothing the same as having zero? */
+static inline bool
+lb_counts_from_zero(LbOperator op)
+{
+	return op == LB_SUM || lb_is_sketched(op);
+}
+
 /* A counter, in one version of its definition. */
 typedef struct LbCounter
 {
 	int64		counter_id;
 	int16		version;
 	LbOperator	op;
+	int32		size;			/* of its sketches: bits, or capacity */
 	bool		retired;
 	bool		monotonic;
 	bool		has_min_delta;
@@ -72,6 +89,7 @@ typedef struct LbBoard
 	int32		late_bit;		/* of the late set that says: late for it */
 	int64		grain;			/* the counter's */
 	LbOperator	op;
+	int32		size;			/* of the counter's sketches */
 	pg_tz	   *zone;
 } LbBoard;
 

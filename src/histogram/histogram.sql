@@ -49,19 +49,19 @@ COMMENT ON FUNCTION @extschema@.lb_histogram_send(@extschema@.lb_histogram) IS
 
 CREATE FUNCTION @extschema@.lb_histogram_eq(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_eq' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_ne(left_histogram @extschema@.lb_histogram, right_histogram @extschema@.lb_histogram)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_ne' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_hash(histogram @extschema@.lb_histogram)
 RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_histogram_hash_extended(histogram @extschema@.lb_histogram, seed bigint)
 RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash_extended' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR @extschema@.= (
 	FUNCTION = @extschema@.lb_histogram_eq,

@@ -16,10 +16,9 @@
 #include "leaderboard.h"
 
 #include "fmgr.h"
-#include "nodes/memnodes.h"
-#include "utils/memutils.h"
 
 #include "histogram/histogram.h"
+#include "value.h"
 
 PG_FUNCTION_INFO_V1(lb_histogram_agg_add);
 PG_FUNCTION_INFO_V1(lb_histogram_agg_move);
@@ -30,45 +29,11 @@ PG_FUNCTION_INFO_V1(lb_histogram_agg_union_remove);
 PG_FUNCTION_INFO_V1(lb_histogram_agg_final);
 PG_FUNCTION_INFO_V1(lb_histogram_agg_move_final);
 
-/* Told from other contexts by its address. */
-static const char group_states[] = "lb_histogram groups";
-
-/*
- * The one context below the aggregate's for the states of all its groups.
- *
- * One context a group would be the custom, but a hash aggregate visits all
- * contexts below its own with each new group, so 10,000 groups would take
- * seconds.  Sharing is safe because the executor deletes an expanded state
- * only when the transition returns another in its place, which those of a
- * grouping aggregate never do.
- */
-static MemoryContext
-shared_context(MemoryContext parent)
-{
-	MemoryContext child = parent->firstchild;
-
-	while (child != NULL && child->name != group_states)
-		child = child->nextchild;
-	if (child == NULL)
-		child = GenerationContextCreate(parent, group_states,
-										ALLOCSET_DEFAULT_SIZES);
-	return child;
-}
-
-/* An empty state where the executor expects it: right below its context. */
+/* An empty state where the executor expects it. */
 static LbExpandedHistogram *
 new_state(FunctionCallInfo fcinfo, const LbHistogramScale *scale)
 {
-	MemoryContext parent;
-	MemoryContext context;
-
-	if (AggCheckCallContext(fcinfo, &parent) == AGG_CONTEXT_AGGREGATE)
-		context = shared_context(parent);
-	else
-		context = AllocSetContextCreate(parent ? parent : CurrentMemoryContext,
-										"lb_histogram",
-										ALLOCSET_SMALL_SIZES);
-	return lb_hist_expand(scale, context);
+	return lb_hist_expand(scale, lb_state_context(fcinfo, false));
 }
 
 /*

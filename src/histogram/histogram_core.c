@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "varint.h"
+
 /* What is wrong, as a clause for an error message. */
 const char *
 lb_hist_status_text(LbHistogramStatus status)
@@ -202,54 +204,18 @@ lb_hist_next(const LbHistogram *h, int32_t *bucket)
 	return false;
 }
 
-static uint8_t *
-put_varint(uint8_t *p, uint64_t x)
-{
-	while (x >= 0x80)
-	{
-		*p++ = (uint8_t) (x | 0x80);
-		x >>= 7;
-	}
-	*p++ = (uint8_t) x;
-	return p;
-}
-
-static size_t
-varint_size(uint64_t x)
-{
-	size_t		size = 1;
-
-	while (x >= 0x80)
-	{
-		size++;
-		x >>= 7;
-	}
-	return size;
-}
-
-/* The shortest form of at most nine bytes, or an error. */
 static LbHistogramStatus
-get_varint(const uint8_t **p, const uint8_t *end, int64_t *x)
+get_number(const uint8_t **p, const uint8_t *end, int64_t *x)
 {
-	uint64_t	result = 0;
-
-	for (int shift = 0; shift < 63; shift += 7)
+	switch (lb_varint_get(p, end, x))
 	{
-		uint8_t		byte;
-
-		if (*p == end)
-			return LB_HISTOGRAM_SHORT;
-		byte = *(*p)++;
-		result |= (uint64_t) (byte & 0x7f) << shift;
-		if (byte < 0x80)
-		{
-			if (byte == 0 && shift > 0)
-				return LB_HISTOGRAM_NOT_CANONICAL;
-			*x = (int64_t) result;
+		case LB_VARINT_OK:
 			return LB_HISTOGRAM_OK;
-		}
+		case LB_VARINT_SHORT:
+			return LB_HISTOGRAM_SHORT;
+		default:
+			return LB_HISTOGRAM_NOT_CANONICAL;
 	}
-	return LB_HISTOGRAM_NOT_CANONICAL;
 }
 
 static void
@@ -282,8 +248,8 @@ lb_hist_encoded_size(const LbHistogram *h)
 		int32_t		gap = bucket - previous - 1;
 
 		if (gap > 0)
-			size += 1 + varint_size((uint64_t) gap);
-		size += varint_size((uint64_t) lb_hist_members(h, bucket));
+			size += 1 + lb_varint_size((uint64_t) gap);
+		size += lb_varint_size((uint64_t) lb_hist_members(h, bucket));
 		previous = bucket;
 	}
 	return size;
@@ -308,9 +274,9 @@ lb_hist_encode(const LbHistogram *h, uint8_t *bytes)
 		if (gap > 0)
 		{
 			*p++ = 0;
-			p = put_varint(p, (uint64_t) gap);
+			p = lb_varint_put(p, (uint64_t) gap);
 		}
-		p = put_varint(p, (uint64_t) lb_hist_members(h, bucket));
+		p = lb_varint_put(p, (uint64_t) lb_hist_members(h, bucket));
 		previous = bucket;
 	}
 	return (size_t) (p - bytes);
@@ -350,11 +316,11 @@ lb_hist_decode(LbHistogram *h, const uint8_t *bytes, size_t size)
 		LbHistogramStatus status;
 		int64_t		x;
 
-		status = get_varint(&p, end, &x);
+		status = get_number(&p, end, &x);
 		if (status == LB_HISTOGRAM_OK && x == 0)
 		{
 			/* a gap of one or more empty buckets, then a count */
-			status = get_varint(&p, end, &x);
+			status = get_number(&p, end, &x);
 			if (status != LB_HISTOGRAM_OK)
 				return status;
 			if (x == 0)
@@ -362,7 +328,7 @@ lb_hist_decode(LbHistogram *h, const uint8_t *bytes, size_t size)
 			if (x > last - bucket)
 				return LB_HISTOGRAM_BAD_BUCKET;
 			bucket += (int32_t) x;
-			status = get_varint(&p, end, &x);
+			status = get_number(&p, end, &x);
 			if (status == LB_HISTOGRAM_OK && x == 0)
 				return LB_HISTOGRAM_NOT_CANONICAL;
 		}

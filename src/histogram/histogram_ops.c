@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "common/hashfn.h"
 #include "common/int.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -22,10 +21,6 @@
 
 PG_FUNCTION_INFO_V1(lb_histogram_union);
 PG_FUNCTION_INFO_V1(lb_histogram_subtract);
-PG_FUNCTION_INFO_V1(lb_histogram_eq);
-PG_FUNCTION_INFO_V1(lb_histogram_ne);
-PG_FUNCTION_INFO_V1(lb_histogram_hash);
-PG_FUNCTION_INFO_V1(lb_histogram_hash_extended);
 PG_FUNCTION_INFO_V1(lb_histogram_add);
 PG_FUNCTION_INFO_V1(lb_histogram_count);
 PG_FUNCTION_INFO_V1(lb_histogram_above);
@@ -51,47 +46,6 @@ lb_histogram_subtract(PG_FUNCTION_ARGS)
 
 	lb_hist_subtract(h, lb_hist_read(PG_GETARG_DATUM(1)));
 	PG_RETURN_DATUM(lb_hist_store(h));
-}
-
-/* Equal histograms are equal bytes. */
-static bool
-same_bytes(FunctionCallInfo fcinfo)
-{
-	struct varlena *a = PG_GETARG_VARLENA_PP(0);
-	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
-}
-
-Datum
-lb_histogram_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(same_bytes(fcinfo));
-}
-
-Datum
-lb_histogram_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!same_bytes(fcinfo));
-}
-
-Datum
-lb_histogram_hash(PG_FUNCTION_ARGS)
-{
-	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
-
-	return hash_any((unsigned char *) VARDATA_ANY(flat),
-					VARSIZE_ANY_EXHDR(flat));
-}
-
-Datum
-lb_histogram_hash_extended(PG_FUNCTION_ARGS)
-{
-	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
-
-	return hash_any_extended((unsigned char *) VARDATA_ANY(flat),
-							 VARSIZE_ANY_EXHDR(flat), PG_GETARG_INT64(1));
 }
 
 /* (h, value, n): a histogram with the value counted n times more. */

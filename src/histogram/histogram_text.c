@@ -12,53 +12,7 @@
  */
 #include "histogram_core.h"
 
-#include <string.h>
-
-static const char *
-skip_space(const char *p)
-{
-	while (*p == ' ' || (*p >= '\t' && *p <= '\r'))
-		p++;
-	return p;
-}
-
-/* Step over a token, or leave *text where it fails. */
-static bool
-accept(const char **text, const char *token)
-{
-	size_t		length = strlen(token);
-
-	*text = skip_space(*text);
-	if (strncmp(*text, token, length) != 0)
-		return false;
-	*text += length;
-	return true;
-}
-
-/* A decimal integer of up to 64 bits, or leave *text where it begins. */
-static bool
-accept_integer(const char **text, int64_t *result)
-{
-	const char *p = *text = skip_space(*text);
-	bool		negative = *p == '-';
-	uint64_t	limit = (uint64_t) INT64_MAX + negative;
-	uint64_t	x = 0;
-
-	p += negative;
-	if (*p < '0' || *p > '9')
-		return false;
-	for (; *p >= '0' && *p <= '9'; p++)
-	{
-		uint64_t	digit = (uint64_t) (*p - '0');
-
-		if (x > (limit - digit) / 10)
-			return false;
-		x = x * 10 + digit;
-	}
-	*result = (int64_t) (negative ? -x : x);
-	*text = p;
-	return true;
-}
+#include "scan.h"
 
 /*
  * Read as far as the parameters.  After an error *text is where it was seen.
@@ -70,20 +24,20 @@ lb_hist_parse_header(const char **text, int32_t *buckets, int64_t *ceiling)
 	int64_t		n;
 	LbHistogramStatus status;
 
-	if (!accept(text, "{") || !accept(text, "buckets") || !accept(text, ":"))
+	if (!lb_scan_token(text, "{") || !lb_scan_token(text, "buckets") || !lb_scan_token(text, ":"))
 		return LB_HISTOGRAM_SYNTAX;
-	at = *text = skip_space(*text);
-	if (!accept_integer(text, &n))
+	at = *text = lb_scan_space(*text);
+	if (!lb_scan_integer(text, &n))
 		return LB_HISTOGRAM_SYNTAX;
 	status = lb_hist_check_parameters(n, LB_HISTOGRAM_CEILING_DEFAULT);
 	if (status == LB_HISTOGRAM_OK)
 	{
 		*buckets = (int32_t) n;
-		if (!accept(text, ",") || !accept(text, "ceiling") ||
-			!accept(text, ":"))
+		if (!lb_scan_token(text, ",") || !lb_scan_token(text, "ceiling") ||
+			!lb_scan_token(text, ":"))
 			return LB_HISTOGRAM_SYNTAX;
-		at = *text = skip_space(*text);
-		if (!accept_integer(text, ceiling))
+		at = *text = lb_scan_space(*text);
+		if (!lb_scan_integer(text, ceiling))
 			return LB_HISTOGRAM_SYNTAX;
 		status = lb_hist_check_parameters(*buckets, *ceiling);
 	}
@@ -96,13 +50,13 @@ lb_hist_parse_header(const char **text, int32_t *buckets, int64_t *ceiling)
 static LbHistogramStatus
 parse_count(LbHistogram *h, const char **text, int64_t *previous)
 {
-	const char *at = skip_space(*text);
+	const char *at = lb_scan_space(*text);
 	int64_t		bucket;
 	int64_t		count;
 	LbHistogramStatus status;
 
-	if (!accept_integer(text, &bucket) || !accept(text, ":") ||
-		!accept_integer(text, &count))
+	if (!lb_scan_integer(text, &bucket) || !lb_scan_token(text, ":") ||
+		!lb_scan_integer(text, &count))
 		return LB_HISTOGRAM_SYNTAX;
 
 	if (!lb_hist_bucket_exists(h->scale, bucket))
@@ -129,10 +83,10 @@ lb_hist_parse_counts(LbHistogram *h, const char **text)
 {
 	int64_t		previous = -h->scale->buckets;
 
-	if (!accept(text, ",") || !accept(text, "counts") ||
-		!accept(text, ":") || !accept(text, "{"))
+	if (!lb_scan_token(text, ",") || !lb_scan_token(text, "counts") ||
+		!lb_scan_token(text, ":") || !lb_scan_token(text, "{"))
 		return LB_HISTOGRAM_SYNTAX;
-	if (!accept(text, "}"))
+	if (!lb_scan_token(text, "}"))
 	{
 		do
 		{
@@ -140,12 +94,12 @@ lb_hist_parse_counts(LbHistogram *h, const char **text)
 
 			if (status != LB_HISTOGRAM_OK)
 				return status;
-		} while (accept(text, ","));
-		if (!accept(text, "}"))
+		} while (lb_scan_token(text, ","));
+		if (!lb_scan_token(text, "}"))
 			return LB_HISTOGRAM_SYNTAX;
 	}
-	if (!accept(text, "}"))
+	if (!lb_scan_token(text, "}"))
 		return LB_HISTOGRAM_SYNTAX;
-	*text = skip_space(*text);
+	*text = lb_scan_space(*text);
 	return **text == '\0' ? LB_HISTOGRAM_OK : LB_HISTOGRAM_SYNTAX;
 }

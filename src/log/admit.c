@@ -71,14 +71,17 @@ broken_rule(const LbCounter *counter, const LbEvent *event, char kind,
 	if (!optional_text_is_valid(event->key))
 		return "bad_key";
 	if (event->key.data == NULL &&
-		(counter->op == LB_SUM || counter->op == LB_LAST))
+		(counter->op == LB_SUM || counter->op == LB_LAST || counter->op == LB_HEAVY))
 		return "key_missing";
 	if (!event->has_delta)
 		return "bad_delta";
+	if (counter->op == LB_UNIQUE &&
+		(event->actor.data == NULL || event->actor.len == 0))
+		return "actor_missing";
 	if (!optional_text_is_valid(event->actor) ||
 		!optional_text_is_valid(event->source))
 		return "bad_field";
-	if (counter->monotonic && event->delta < 0)
+	if (counter->monotonic && event->delta < 0 && counter->op != LB_UNIQUE)
 		return "not_monotonic";
 	if ((counter->has_min_delta && event->delta < counter->min_delta) ||
 		(counter->has_max_delta && event->delta > counter->max_delta))
@@ -273,7 +276,8 @@ hint_for(const char *reason)
 		{"bad_delta", "A delta is a whole number that fits bigint."},
 		{"bad_field", "Fields are counter, member, delta, key, event_time, actor and source, of 1 to 200 bytes."},
 		{"bad_event_time", "An event_time is a finite instant between the years 1 and 9999, with its offset."},
-		{"delta_out_of_bounds", "The counter's min_delta and max_delta bound each event; see lb_counters()."},
+		{"delta_out_of_bounds", "The counter's min_delta and max_delta bound each event, see lb_counters(); of a unique counter the delta is 1."},
+		{"actor_missing", "Give the actor: a unique counter counts different actors."},
 		{"not_monotonic", "The counter only grows; take back an effect by other means than a negative delta."},
 		{"too_old", "event_time is older than the counter's max_age; history goes in through lb_backfill()."},
 		{"in_future", "event_time is ahead of this server's clock by more than the counter's max_skew."},

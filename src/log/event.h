@@ -50,6 +50,20 @@ typedef struct LbEvent
 	int64		event_id;
 } LbEvent;
 
+/* A row of the log, as it is counted; the texts are good as long as the slot. */
+typedef struct LbLogged
+{
+	int64		counter_id;
+	int16		version;
+	int64		delta;
+	TimestampTz event_time;
+	TimestampTz ingest_time;
+	int64		event_id;
+	char		kind;
+	LbText		member;
+	struct TupleTableSlot *slot;	/* what few counters ask for: log/leaf.h */
+} LbLogged;
+
 static inline bool
 lb_text_equal(LbText a, LbText b)
 {

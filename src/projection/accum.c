@@ -11,17 +11,23 @@
  *			earliest of all while every delta is zero
  *	max,min	the earliest event_time with that value
  *	last	the event_time of that event; event_id decides between equals
+ *	unique	the latest event_time, of a repeat too: which events were the first
+ *			of their actors, a sketch does not know
+ *
+ * What is added to the value of a unique counter is in its sketch (sketch.c).
+ * That of an approximate one is the sum over all members, whose shares are in
+ * the sketch.
  *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
 #include "projection/accum.h"
+#include "projection/sketch.h"
 
 static void
-merge_sum(LbAccum *into, const LbAccum *from)
+merge_moved(LbAccum *into, const LbAccum *from)
 {
-	into->value += from->value;
 	if (into->moved == from->moved)
 		into->reached_at = into->moved ?
 			Max(into->reached_at, from->reached_at) :
@@ -29,6 +35,13 @@ merge_sum(LbAccum *into, const LbAccum *from)
 	else if (from->moved)
 		into->reached_at = from->reached_at;
 	into->moved |= from->moved;
+}
+
+static void
+merge_sum(LbAccum *into, const LbAccum *from)
+{
+	into->value += from->value;
+	merge_moved(into, from);
 }
 
 /* Value and time are decided on as a pair. */
@@ -55,6 +68,10 @@ merge_last(LbAccum *into, const LbAccum *from)
 	}
 }
 
+/*
+ * Add from to into.  A stored sketch is taken over as it is, so it has to be
+ * there as long as into; what is made anew is in the current memory context.
+ */
 void
 lb_accum_merge(LbOperator op, LbAccum *into, const LbAccum *from)
 {
@@ -63,6 +80,8 @@ lb_accum_merge(LbOperator op, LbAccum *into, const LbAccum *from)
 	if (into->n == 0)
 	{
 		*into = *from;
+		if (unlikely(from->form == LB_SKETCH_WORKING))
+			lb_sketch_copy(op, into);
 		return;
 	}
 	switch (op)
@@ -79,21 +98,33 @@ lb_accum_merge(LbOperator op, LbAccum *into, const LbAccum *from)
 		case LB_LAST:
 			merge_last(into, from);
 			break;
+		case LB_UNIQUE:
+			merge_moved(into, from);
+			lb_sketch_merge_unique(into, from);
+			break;
+		case LB_HEAVY:
+			merge_sum(into, from);
+			lb_sketch_merge_heavy(into, from);
+			break;
 	}
 	into->n += from->n;
 }
 
+/* Add one event.  size: of the counter's sketches. */
 void
-lb_accum_event(LbOperator op, LbAccum *into, int64 delta,
-			   TimestampTz event_time, int64 event_id)
+lb_accum_event(LbOperator op, int32 size, LbAccum *into, const LbLogged *event)
 {
-	LbAccum		event = {
+	LbAccum		accum = {
 		.n = 1,
-		.value = delta,
-		.moved = op == LB_SUM && delta != 0,
-		.reached_at = event_time,
-		.last_id = op == LB_LAST ? event_id : 0
+		.value = event->delta,
+		.moved = (op == LB_SUM || op == LB_HEAVY) && event->delta != 0,
+		.reached_at = event->event_time,
+		.last_id = op == LB_LAST ? event->event_id : 0
 	};
 
-	lb_accum_merge(op, into, &event);
+	if (unlikely(op == LB_UNIQUE))
+		lb_sketch_of_event(size, &accum, event);
+	lb_accum_merge(op, into, &accum);
+	if (unlikely(op == LB_HEAVY))
+		lb_sketch_add_heavy(size, into, event);
 }

@@ -11,6 +11,7 @@
 #include "utils/numeric.h"
 
 #include "projection/accum_row.h"
+#include "projection/sketch.h"
 
 static Datum
 int128_to_numeric(int128 value)
@@ -45,7 +46,7 @@ numeric_to_int128(Datum numeric)
 	return negative ? value : -value;
 }
 
-/* Put the accumulation into its columns. */
+/* Put the accumulation, which is settled, into its columns. */
 void
 lb_accum_to_row(const LbAccum *accum, const LbAccumColumns *columns, LbRow *row)
 {
@@ -59,9 +60,14 @@ lb_accum_to_row(const LbAccum *accum, const LbAccumColumns *columns, LbRow *row)
 	lb_row_set(row, columns->reached_at, TimestampTzGetDatum(accum->reached_at));
 	if (accum->last_id != 0)
 		lb_row_set(row, columns->last_id, Int64GetDatum(accum->last_id));
+	if (columns->sketch != 0 && accum->form != LB_SKETCH_NONE)
+		lb_row_set(row, columns->sketch, PointerGetDatum(accum->sketch.stored));
 }
 
-/* And take it out again; a table without n has rows of members only. */
+/*
+ * And take it out again; a table without n has rows of members only.  A sketch
+ * is copied into the current memory context.
+ */
 void
 lb_accum_from_slot(LbAccum *accum, const LbAccumColumns *columns,
 				   TupleTableSlot *slot)
@@ -77,20 +83,31 @@ lb_accum_from_slot(LbAccum *accum, const LbAccumColumns *columns,
 	accum->reached_at = lb_slot_int64(slot, columns->reached_at);
 	value = slot_getattr(slot, columns->last_id, &isnull);
 	accum->last_id = isnull ? 0 : DatumGetInt64(value);
+	accum->form = LB_SKETCH_NONE;
+	accum->size = 0;
+	if (columns->sketch == 0)
+		return;
+	value = slot_getattr(slot, columns->sketch, &isnull);
+	if (!isnull)
+		lb_sketch_take(accum, value);
 }
 
-/* From n, value, wide, moved, reached_at, last_id of a query's result. */
+/* From n, value, wide, moved, reached_at, last_id, sketch of a query's result. */
 void
 lb_read_accum(HeapTuple row, TupleDesc desc, int column, LbAccum *accum)
 {
-	Datum		values[6];
-	bool		nulls[6];
+	Datum		values[7];
+	bool		nulls[7];
 
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		values[i] = SPI_getbinval(row, desc, column + i, &nulls[i]);
 	accum->n = DatumGetInt64(values[0]);
 	accum->value = nulls[1] ? numeric_to_int128(values[2]) : DatumGetInt64(values[1]);
 	accum->moved = DatumGetBool(values[3]);
 	accum->reached_at = DatumGetTimestampTz(values[4]);
 	accum->last_id = nulls[5] ? 0 : DatumGetInt64(values[5]);
+	accum->form = LB_SKETCH_NONE;
+	accum->size = 0;
+	if (!nulls[6])
+		lb_sketch_take(accum, values[6]);
 }

@@ -15,7 +15,7 @@
 #include "projection/accum.h"
 #include "table/rows.h"
 
-/* Which columns of a table they are; n may be 0, for none. */
+/* Which columns of a table they are; n and sketch may be 0, for none. */
 typedef struct LbAccumColumns
 {
 	int			n;
@@ -24,6 +24,7 @@ typedef struct LbAccumColumns
 	int			moved;
 	int			reached_at;
 	int			last_id;
+	int			sketch;
 } LbAccumColumns;
 
 extern void lb_accum_to_row(const LbAccum *accum, const LbAccumColumns *columns,

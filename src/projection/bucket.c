@@ -19,9 +19,10 @@
 
 #include "projection/bucket.h"
 #include "projection/round.h"
+#include "projection/sketch.h"
 
 static void
-set_row(LbRow *row, const LbGroup *group, Datum member)
+set_row(LbRow *row, const LbGroup *group, const LbAccum *accum, Datum member)
 {
 	lb_row_clear(row);
 	lb_row_set(row, LB_BUCKET_COUNTER_ID, Int64GetDatum(group->counted->counter.counter_id));
@@ -31,7 +32,7 @@ set_row(LbRow *row, const LbGroup *group, Datum member)
 	lb_row_set(row, LB_BUCKET_OPENS, TimestampTzGetDatum(group->bucket.opens));
 	lb_row_set(row, LB_BUCKET_CLOSES, TimestampTzGetDatum(group->bucket.closes));
 	lb_row_set(row, LB_BUCKET_MEMBER, member);
-	lb_accum_to_row(&group->accum, &lb_bucket_accum, row);
+	lb_accum_to_row(accum, lb_bucket_columns(group->counted->counter.op), row);
 }
 
 static TupleTableSlot *
@@ -48,23 +49,26 @@ find_row(LbProbe *probe, const LbGroup *group, Datum member)
 	return lb_probe_row(probe, keys);
 }
 
+/* The group's own accumulation stays as it is: others point to its sketch. */
 static void
-store_group(LbProbe *probe, LbRows *rows, LbGroup *group)
+store_group(LbProbe *probe, LbRows *rows, const LbGroup *group)
 {
+	LbOperator	op = group->counted->counter.op;
 	Datum		member = PointerGetDatum(cstring_to_text_with_len(group->member.data,
 																  group->member.len));
 	TupleTableSlot *slot = find_row(probe, group, member);
 	ItemPointerData tid;
-	LbAccum		old;
+	LbAccum		accum = {0};
 	LbRow		row;
 
 	if (slot != NULL)
 	{
-		lb_accum_from_slot(&old, &lb_bucket_accum, slot);
-		lb_accum_merge(group->counted->counter.op, &group->accum, &old);
+		lb_accum_from_slot(&accum, lb_bucket_columns(op), slot);
 		tid = slot->tts_tid;
 	}
-	set_row(&row, group, member);
+	lb_accum_merge(op, &accum, &group->accum);
+	lb_accum_settle(op, &accum);
+	set_row(&row, group, &accum, member);
 	if (slot != NULL)
 		lb_rows_update(rows, &tid, &row);
 	else
@@ -73,7 +77,7 @@ store_group(LbProbe *probe, LbRows *rows, LbGroup *group)
 
 /* Merge the groups, which are in the order of members and time, into the table. */
 static void
-store_groups(LbGroup **groups, int n)
+store_groups(LbRound *round, LbGroup **groups, int n)
 {
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(old, "leaderboard buckets",
@@ -86,6 +90,8 @@ store_groups(LbGroup **groups, int n)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && groups[i]->counted != groups[i - 1]->counted)
+			lb_cost_charge(round, groups[i - 1]->counted);
 		MemoryContextSwitchTo(work);
 		store_group(&probe, rows, groups[i]);
 		MemoryContextSwitchTo(old);
@@ -95,6 +101,8 @@ store_groups(LbGroup **groups, int n)
 	lb_rows_end(rows);
 	PopActiveSnapshot();
 	MemoryContextDelete(work);
+	if (n > 0)
+		lb_cost_charge(round, groups[n - 1]->counted);
 }
 
 static bool
@@ -134,14 +142,13 @@ day_of(LbGroup *days, int *n, const LbGroup *group)
  * current memory context, and the days that they add up to.
  */
 void
-lb_store_groups(LbGroup **groups, int n)
+lb_store_groups(LbRound *round, LbGroup **groups, int n)
 {
 	LbGroup    *days = MemoryContextAllocHuge(CurrentMemoryContext,
 											  Max(n, 1) * sizeof(LbGroup));
 	LbGroup   **sorted;
 	int			ndays = 0;
 
-	/* before the groups get what is stored already */
 	for (int i = 0; i < n; i++)
 	{
 		LbGroup    *day = day_of(days, &ndays, groups[i]);
@@ -152,6 +159,6 @@ lb_store_groups(LbGroup **groups, int n)
 									Max(ndays, 1) * sizeof(LbGroup *));
 	for (int i = 0; i < ndays; i++)
 		sorted[i] = &days[i];
-	store_groups(groups, n);
-	store_groups(sorted, ndays);
+	store_groups(round, groups, n);
+	store_groups(round, sorted, ndays);
 }

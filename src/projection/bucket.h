@@ -26,7 +26,8 @@ enum
 	LB_BUCKET_REACHED_AT,
 	LB_BUCKET_LAST_ID,
 	LB_BUCKET_MEMBER,
-	LB_BUCKET_WIDE
+	LB_BUCKET_WIDE,
+	LB_BUCKET_SKETCH
 };
 
 enum
@@ -49,5 +50,18 @@ static const LbAccumColumns lb_bucket_accum = {
 	.moved = LB_BUCKET_MOVED, .reached_at = LB_BUCKET_REACHED_AT,
 	.last_id = LB_BUCKET_LAST_ID
 };
+
+static const LbAccumColumns lb_bucket_sketched = {
+	.n = LB_BUCKET_N, .value = LB_BUCKET_VALUE, .wide = LB_BUCKET_WIDE,
+	.moved = LB_BUCKET_MOVED, .reached_at = LB_BUCKET_REACHED_AT,
+	.last_id = LB_BUCKET_LAST_ID, .sketch = LB_BUCKET_SKETCH
+};
+
+/* Those of a counter's buckets; an exact one is not looked at for sketches. */
+static inline const LbAccumColumns *
+lb_bucket_columns(LbOperator op)
+{
+	return lb_is_sketched(op) ? &lb_bucket_sketched : &lb_bucket_accum;
+}
 
 #endif							/* LB_BUCKET_H */

@@ -146,7 +146,7 @@ lb_build_publish(LbRound *round, const LbWatermark *last)
 	int64		published = lb_publish(round);
 
 	if (published > 0)
-		lb_watermark_write(last, round->number, 0, published);
+		lb_watermark_write(last, round->number, 0, published, NULL);
 }
 
 /* AFTER INSERT ON lb.board FOR EACH ROW */

@@ -17,6 +17,7 @@
 #include "utils/snapmgr.h"
 
 #include "projection/round.h"
+#include "projection/sketch.h"
 
 /*
  * Groups are kept until they fill maintenance_work_mem, and this many in any
@@ -24,6 +25,9 @@
  * are written twice.
  */
 #define GROUPS_MIN		200000
+
+/* Sketches make groups as large as they like; they are kept up to this at least. */
+#define SKETCHES_MIN	(UINT64CONST(64) * 1024 * 1024)
 
 static uint32
 hash_member(const void *owner, int64 part, LbText member)
@@ -108,6 +112,7 @@ lb_round_begin(int64 number, TimestampTz as_of)
 	round->groups = lbgroup_create(round->fold, 1024, NULL);
 	round->sorted = lb_moves_begin();
 	round->snapshot = GetActiveSnapshot();
+	INSTR_TIME_SET_CURRENT(round->clock);
 	return round;
 }
 
@@ -124,18 +129,22 @@ keep_text(LbText text)
 static bool
 is_full(const LbRound *round)
 {
-	return round->groups->members >= GROUPS_MIN &&
-		MemoryContextMemAllocated(round->fold, false) >= maintenance_work_mem * (Size) 1024;
+	Size		limit = maintenance_work_mem * (Size) 1024;
+
+	if (unlikely(round->has_sketches))
+		limit = Max(limit, SKETCHES_MIN);
+	else if (round->groups->members < GROUPS_MIN)
+		return false;
+	return MemoryContextMemAllocated(round->fold, false) >= limit;
 }
 
-/* Add what a member has in a bucket to its group. */
-void
-lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
-				LbWindow bucket, char span, int32 late, const LbAccum *accum)
+/* The group of a member's events in a bucket; the current context is round->fold. */
+static LbGroup *
+find_group(LbRound *round, LbCounted *counted, LbText member, LbWindow bucket,
+		   char span, int32 late)
 {
 	LbGroup		key = {.counted = counted, .member = member,
 	.bucket = bucket, .span = span, .late = late};
-	MemoryContext old = MemoryContextSwitchTo(round->fold);
 	GroupEntry *entry;
 	bool		found;
 
@@ -147,9 +156,22 @@ lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
 		*entry->group = key;
 		entry->group->member = keep_text(member);
 	}
-	lb_accum_merge(counted->counter.op, &entry->group->accum, accum);
-	MemoryContextSwitchTo(old);
+	return entry->group;
+}
 
+/* Add what a member has in a bucket to its group. */
+void
+lb_round_bucket(LbRound *round, LbCounted *counted, LbText member,
+				LbWindow bucket, char span, int32 late, const LbAccum *accum)
+{
+	MemoryContext old = MemoryContextSwitchTo(round->fold);
+	LbGroup    *group = find_group(round, counted, member, bucket, span, late);
+
+	lb_accum_merge(counted->counter.op, &group->accum, accum);
+	/* the bytes of the first are the caller's */
+	if (group->accum.form == LB_SKETCH_STORED)
+		lb_sketch_take(&group->accum, PointerGetDatum(group->accum.sketch.stored));
+	MemoryContextSwitchTo(old);
 	if (is_full(round))
 		lb_round_flush(round);
 }
@@ -159,7 +181,8 @@ void
 lb_round_event(LbRound *round, const LbLogged *event)
 {
 	LbCounted  *counted = lb_counted(round, event->counter_id, event->version, 0);
-	LbAccum		accum = {0};
+	MemoryContext old;
+	LbGroup    *group;
 	int32		late = 0;
 
 	if (counted->counter.retired)
@@ -172,12 +195,17 @@ lb_round_event(LbRound *round, const LbLogged *event)
 		late = lb_late_set(&counted->late, counted->counter.zone,
 						   event->event_time, event->ingest_time,
 						   counted->bucket);
-	lb_accum_event(counted->counter.op, &accum, event->delta,
-				   event->event_time, event->event_id);
-	lb_round_bucket(round, counted, event->member, counted->bucket,
-					LB_SPAN_GRAIN, late, &accum);
+	old = MemoryContextSwitchTo(round->fold);
+	/* an approximate counter has one group for all members */
+	group = find_group(round, counted,
+					   counted->counter.op == LB_HEAVY ? (LbText) {"", 0} : event->member,
+					   counted->bucket, LB_SPAN_GRAIN, late);
+	lb_accum_event(counted->counter.op, counted->counter.size, &group->accum, event);
+	MemoryContextSwitchTo(old);
 	counted->events++;
 	round->events++;
+	if (is_full(round))
+		lb_round_flush(round);
 }
 
 static void
@@ -194,8 +222,12 @@ add_move(LbRound *round, LbRanking *ranking, const LbGroup *group)
 		entry->move = palloc(sizeof(LbMove));
 		*entry->move = key;
 	}
-	lb_accum_merge(group->counted->counter.op, &entry->move->accum,
-				   &group->accum);
+	/* sketches are merged one ranking after the other, when it is its turn */
+	if (unlikely(lb_is_sketched(group->counted->counter.op)))
+		entry->move->parts = lappend(entry->move->parts, (void *) group);
+	else
+		lb_accum_merge(group->counted->counter.op, &entry->move->accum,
+					   &group->accum);
 }
 
 /* Every ranking into which the group falls and for which it is not late. */
@@ -295,11 +327,16 @@ lb_round_flush(LbRound *round)
 	int			nmoves;
 
 	groups = sorted_groups(round, &ngroups);
+	/* from now on their accumulations are read only */
+	for (int i = 0; i < ngroups && round->has_sketches; i++)
+		if (groups[i]->accum.form == LB_SKETCH_WORKING)
+			lb_accum_settle(groups[i]->counted->counter.op, &groups[i]->accum);
 	round->moves = lbmove_create(round->fold, ngroups + 16, NULL);
 	for (int i = 0; i < ngroups && !round->recounts; i++)
 		add_moves(round, groups[i]);
+	lb_cost_charge(round, NULL);
 	if (!round->rereads_buckets)
-		lb_store_groups(groups, ngroups);
+		lb_store_groups(round, groups, ngroups);
 	moves = sorted_moves(round, &nmoves);
 	lb_store_moves(round, moves, nmoves);
 	round->flushes++;

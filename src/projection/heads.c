@@ -18,17 +18,6 @@
 
 PG_FUNCTION_INFO_V1(lb_refill_heads);
 
-/* A ranking is published if it has moves; these two cancel each other. */
-static void
-touch(LbRound *round, LbRanking *ranking)
-{
-	LbRankEntry nobody = {.rank_key = 0,.reached_at = 0,
-	.member = (const uint8_t *) "-",.member_len = 1};
-
-	lb_moves_add(round->sorted, (int64) (intptr_t) ranking, &nobody, false);
-	lb_moves_add(round->sorted, (int64) (intptr_t) ranking, &nobody, true);
-}
-
 static void
 touch_rankings(LbRound *round, LbCounted *counted, const LbBoard *board)
 {
@@ -51,8 +40,9 @@ touch_rankings(LbRound *round, LbCounted *counted, const LbBoard *board)
 		};
 
 		CHECK_FOR_INTERRUPTS();
-		touch(round, lb_ranking_of_scope(round, counted, board, window,
-										 (LbText) {"", 0}, false));
+		lb_moves_touch(round->sorted,
+					   (int64) (intptr_t) lb_ranking_of_scope(round, counted, board, window,
+															  (LbText) {"", 0}, false));
 	}
 	SPI_freetuptable(rows);
 }

@@ -52,6 +52,8 @@ struct LbMoves
 	bool		has_ahead;		/* ahead is a row not given yet */
 	Row			ahead;
 	Row			given;			/* whose member the reader holds */
+	bool		found;			/* given is a move not read yet: */
+	int			net;			/* +1 it came, -1 it went */
 };
 
 LbMoves *
@@ -128,19 +130,6 @@ lb_moves_sort(LbMoves *moves)
 	read_ahead(moves);
 }
 
-/* The next ranking that has moves; what was not read of the last is skipped. */
-bool
-lb_moves_ranking(LbMoves *moves, int64 *ranking)
-{
-	while (moves->has_ahead && moves->ahead.ranking == moves->ranking)
-		read_ahead(moves);
-	if (!moves->has_ahead)
-		return false;
-	moves->ranking = moves->ahead.ranking;
-	*ranking = moves->ranking;
-	return true;
-}
-
 static bool
 same_entry(const LbRankEntry *a, const LbRankEntry *b)
 {
@@ -166,25 +155,81 @@ take_entry(LbMoves *moves)
 	return net;
 }
 
+/* Find the ranking's next entry that came or went; false if there is none. */
+static bool
+find_move(LbMoves *moves)
+{
+	while (!moves->found && moves->has_ahead && moves->ahead.ranking == moves->ranking)
+	{
+		moves->net = take_entry(moves);
+		moves->found = moves->net != 0;
+	}
+	return moves->found;
+}
+
+/* Was the ranking touched?  Those rows come first. */
+static bool
+take_touches(LbMoves *moves)
+{
+	bool		touched = false;
+
+	while (moves->has_ahead && moves->ahead.ranking == moves->ranking &&
+		   moves->ahead.entry.member_len == 0)
+	{
+		touched = true;
+		read_ahead(moves);
+	}
+	return touched;
+}
+
+/*
+ * The next ranking that has moves, or was touched; what was not read of the
+ * last is skipped, and rankings whose moves undo each other.
+ */
+bool
+lb_moves_ranking(LbMoves *moves, int64 *ranking)
+{
+	for (;;)
+	{
+		bool		touched;
+
+		moves->found = false;
+		while (moves->has_ahead && moves->ahead.ranking == moves->ranking)
+			read_ahead(moves);
+		if (!moves->has_ahead)
+			return false;
+		moves->ranking = moves->ahead.ranking;
+		*ranking = moves->ranking;
+		touched = take_touches(moves);
+		if (find_move(moves) || touched)
+			return true;
+	}
+}
+
 /* The next move of the ranking, as the core asks for it. */
 LbRankStatus
 lb_moves_next(void *source, LbRankMove *move)
 {
 	LbMoves    *moves = source;
 
-	while (moves->has_ahead && moves->ahead.ranking == moves->ranking)
-	{
-		int			net = take_entry(moves);
+	if (!find_move(moves))
+		return LB_RANK_DONE;
+	moves->found = false;
+	if (moves->net > 1 || moves->net < -1)
+		return LB_RANK_BAD_INPUT;
+	move->entry = moves->given.entry;
+	move->remove = moves->net < 0;
+	return LB_RANK_OK;
+}
 
-		if (net == 0)
-			continue;
-		if (net > 1 || net < -1)
-			return LB_RANK_BAD_INPUT;
-		move->entry = moves->given.entry;
-		move->remove = net < 0;
-		return LB_RANK_OK;
-	}
-	return LB_RANK_DONE;
+/* Have the ranking be among them, with or without moves: nobody, before all others. */
+void
+lb_moves_touch(LbMoves *moves, int64 ranking)
+{
+	LbRankEntry nobody = {.rank_key = PG_INT64_MIN,.reached_at = PG_INT64_MIN,
+	.member = (const uint8_t *) "",.member_len = 0};
+
+	lb_moves_add(moves, ranking, &nobody, false);
 }
 
 void

@@ -233,6 +233,7 @@ lb_logged_event(TupleTableSlot *slot)
 	event.kind = DatumGetChar(slot_getattr(slot, LB_EVENT_KIND, &isnull));
 	event.member.data = VARDATA_ANY(member);
 	event.member.len = VARSIZE_ANY_EXHDR(member);
+	event.slot = slot;
 	return event;
 }
 

@@ -12,11 +12,14 @@ CREATE TABLE lb.round (
 	floor timestamptz NOT NULL,
 	events bigint NOT NULL,
 	rankings bigint NOT NULL,
-	next xid8 NOT NULL
+	next xid8 NOT NULL,
+	kinds text[],
+	kind_events bigint[],
+	kind_usecs bigint[]
 );
 CREATE INDEX round_as_of ON lb.round (as_of);
 COMMENT ON TABLE lb.round IS
-'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading.';
+'One row a counting round, insert-only: the transactions it has counted, the clock before its snapshot, a lower bound of the ingest_time of everything not counted yet, how much it did, and the transaction number that was next at that clock reading. kinds, kind_events and kind_usecs: what the counters that had events are (the operator of an exact one, else its type), how many events each kind had, and how many microseconds they took; NULL in a round without any.';
 
 CREATE TABLE lb.adopted (
 	origin integer PRIMARY KEY
@@ -38,12 +41,14 @@ CREATE TABLE lb.bucket (
 	last_id bigint,
 	member text COLLATE "C" NOT NULL,
 	wide numeric,
+	sketch bytea,
 	PRIMARY KEY (counter_id, version, member, span, opens, late)
 ) WITH (fillfactor = 90);
+ALTER TABLE lb.bucket ALTER COLUMN sketch SET STORAGE EXTERNAL;
 CREATE INDEX bucket_time ON lb.bucket (counter_id, span, opens);
 CREATE INDEX bucket_late ON lb.bucket (counter_id, span, opens) WHERE late OPERATOR(pg_catalog.<>) 0;
 COMMENT ON TABLE lb.bucket IS
-'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint.';
+'What a member has in a stretch of the tenant''s local time, kept twice: by the counter''s grain (span g) and by the day (span d). late: the set of windows that had settled when the events came in (2 hour, 4 day, 8 week, 16 month, 32 year; from 256 on those of lb.late_class); a day''s rows know nothing of hours. value is NULL and wide holds it while it does not fit bigint. sketch: of a unique counter, the lb_hll of the actors, of which value is the count; of an approximate one, which has one row for all members, with the member '''', the lb_topk of what they have, of which value is the total; NULL for an exact one.';
 
 CREATE TABLE lb.counter_horizon (
 	counter_id bigint PRIMARY KEY,
@@ -79,12 +84,14 @@ CREATE TABLE lb.version (
 	histogram @extschema@.lb_histogram,
 	superseded bigint[],
 	leaf bytea,
+	total bigint,
+	bound bigint,
 	PRIMARY KEY (counter_id, ranking_id, version)
 );
 ALTER TABLE lb.version ALTER COLUMN leaf SET STORAGE PLAIN;
 CREATE INDEX version_owes ON lb.version (made_at) WHERE owes;
 COMMENT ON TABLE lb.version IS
-'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. Ranking 0 stands for the counter''s buckets.';
+'What a ranking is at a version, the number of the round that made it: the root of its tree, its population, the pages it superseded, and for a bounded board the histogram. owes: there is something to collect once nobody may ask for an earlier version. superseded is NULL once earlier versions are gone. leaf: the root itself, where that is the only page of a scope. total and bound, of an approximate counter: what all members have together, and what none that is not tracked has more than. Ranking 0 stands for the counter''s buckets.';
 
 CREATE TABLE lb.standing (
 	counter_id bigint NOT NULL,
@@ -99,7 +106,18 @@ CREATE TABLE lb.standing (
 ) WITH (fillfactor = 85);
 CREATE INDEX standing_wide ON lb.standing (counter_id, ranking_id, member) WHERE wide IS NOT NULL;
 COMMENT ON TABLE lb.standing IS
-'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide.';
+'A member''s value in a ranking at its newest version. value is NULL, and the member off the ranking, while the sum does not fit bigint and stands in wide. Of an approximate counter value is what is certain, and reached_at tells no time: as many microseconds before 2000 as the member may have more.';
+
+CREATE TABLE lb.sketch (
+	counter_id bigint NOT NULL,
+	ranking_id bigint NOT NULL,
+	member text COLLATE "C" NOT NULL,
+	sketch bytea NOT NULL,
+	PRIMARY KEY (counter_id, ranking_id, member)
+) WITH (fillfactor = 85);
+ALTER TABLE lb.sketch ALTER COLUMN sketch SET STORAGE EXTERNAL;
+COMMENT ON TABLE lb.sketch IS
+'What the standings of counters that are not exact are merged in, at the newest version of a ranking: of a unique counter, the lb_hll of a member''s actors, of which lb.standing has the count; of an approximate one, with the member '''', the lb_topk of all, whose tracked members are those of lb.standing.';
 
 CREATE TABLE lb.moved (
 	counter_id bigint NOT NULL,
@@ -198,6 +216,9 @@ CREATE FUNCTION lb._forget_board(counter_id bigint, board_id bigint) RETURNS voi
 	AS $$
 BEGIN
 	DELETE FROM lb.standing s USING lb.ranking r
+		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
+		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
+	DELETE FROM lb.sketch s USING lb.ranking r
 		WHERE r.counter_id = _forget_board.counter_id AND r.board_id = _forget_board.board_id
 		AND s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id;
 	DELETE FROM lb.moved m USING lb.ranking r

@@ -56,6 +56,11 @@ write_version(const LbRanking *ranking, const LbPages *pages, LbRows *rows,
 			   int64_array(pages->superseded, pages->nsuperseded));
 	if (ranking->leaf != NULL)
 		lb_row_set(&row, LB_VERSION_LEAF, PointerGetDatum(ranking->leaf));
+	if (ranking->board->op == LB_HEAVY && ranking->bound >= 0)
+	{
+		lb_row_set(&row, LB_VERSION_TOTAL, Int64GetDatum(ranking->total));
+		lb_row_set(&row, LB_VERSION_BOUND, Int64GetDatum(ranking->bound));
+	}
 	lb_rows_insert(rows, &row);
 }
 
@@ -154,6 +159,7 @@ publish_rankings(LbRound *round)
 
 	PushActiveSnapshot(GetLatestSnapshot());
 	lb_moves_sort(round->sorted);
+	lb_cost_charge(round, NULL);
 	while (lb_moves_ranking(round->sorted, &ranking))
 	{
 		MemoryContextSwitchTo(work);
@@ -162,6 +168,7 @@ publish_rankings(LbRound *round)
 		round->changed = lappend(round->changed, (LbRanking *) (intptr_t) ranking);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
+		lb_cost_charge(round, ((LbRanking *) (intptr_t) ranking)->counted);
 	}
 	lb_moves_end(round->sorted);
 	PopActiveSnapshot();

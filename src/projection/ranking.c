@@ -89,6 +89,7 @@ load_counted(LbRound *round, int64 counter_id, int16 version, int64 only_board)
 		counted->counter.version = version;
 		counted->counter.retired = true;
 	}
+	round->has_sketches |= lb_is_sketched(counted->counter.op);
 	counted->nboards = lb_get_boards(counter_id, only_board, &boards);
 	counted->boards = palloc0(Max(counted->nboards, 1) * sizeof(LbCountedBoard));
 	for (int i = 0; i < counted->nboards; i++)
@@ -198,6 +199,12 @@ load_version(LbRound *round, LbRanking *ranking)
 		ranking->population = lb_slot_int64(slot, LB_VERSION_POPULATION);
 		ranking->root = lb_slot_int64(slot, LB_VERSION_ROOT);
 		ranking->next_page = lb_slot_int64(slot, LB_VERSION_NEXT_PAGE);
+		if (ranking->board->op == LB_HEAVY)
+		{
+			ranking->total = lb_slot_int64(slot, LB_VERSION_TOTAL);
+			ranking->bound = slot_attisnull(slot, LB_VERSION_BOUND) ? -1 :
+				lb_slot_int64(slot, LB_VERSION_BOUND);
+		}
 	}
 	else if (ranking->board->bounded)
 		ranking->histogram = lb_hist_create(ranking->board->buckets,

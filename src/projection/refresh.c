@@ -176,6 +176,7 @@ begin_adoption(void)
 {
 	static const char *const script[] = {
 		"DELETE FROM lb.standing",
+		"DELETE FROM lb.sketch",
 		"DELETE FROM lb.page",
 		"DELETE FROM lb.moved",
 		"DELETE FROM lb.version",
@@ -201,6 +202,8 @@ static void
 count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 		   LbNews news, bool everything, LbRefreshed *result, int64 counter_id)
 {
+	LbCosts		costs;
+
 	lb_scope_news_count(round);
 	if (news == LB_NEWS)
 		lb_news_count(round, before, now, everything);
@@ -209,7 +212,10 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now,
 	result->events = round->events;
 	result->rankings = lb_publish(round);
 	result->idle = result->events == 0 && result->rankings == 0;
-	lb_watermark_write(now, round->number, result->events, result->rankings);
+	lb_cost_charge(round, NULL);
+	lb_cost_sum(round, &costs);
+	lb_watermark_write(now, round->number, result->events, result->rankings,
+					   costs.n > 0 ? &costs : NULL);
 	if (counter_id == 0)
 		return;
 	result->events = 0;
@@ -260,7 +266,7 @@ run_round(LbRefreshed *result, int64 counter_id, bool cut, TimestampTz as_of,
 	result->idle = news == LB_NO_NEWS && !lb_may_slide(before.as_of, now.as_of) &&
 		!lb_scope_news_exist();
 	if (result->idle)
-		lb_watermark_write(&now, lb_next_round(), 0, 0);
+		lb_watermark_write(&now, lb_next_round(), 0, 0, NULL);
 	else
 		count_news(lb_round_begin(lb_next_round(), now.as_of), &before, &now,
 				   news, adopting, result, counter_id);

@@ -17,6 +17,7 @@
 
 #include "leaderboard.h"
 
+#include "portability/instr_time.h"
 #include "storage/itemptr.h"
 #include "utils/hsearch.h"
 
@@ -25,6 +26,7 @@
 #include "histogram/histogram.h"
 #include "log/event.h"
 #include "projection/accum.h"
+#include "projection/cost.h"
 #include "projection/late.h"
 #include "projection/moves.h"
 #include "projection/window.h"
@@ -47,6 +49,8 @@ typedef struct LbRanking
 	int64		size;			/* members on the board before the round */
 	int64		population;		/* and now */
 	LbHistogram *histogram;		/* of a bounded board */
+	int64		total;			/* of an approximate one: of all members, */
+	int64		bound;			/* and no member untracked has more; or -1 */
 } LbRanking;
 
 /* A board of a counter, with the window of the event before. */
@@ -69,6 +73,7 @@ typedef struct LbCounted
 	LbWindow	day;			/* of the group before */
 	int64		events;
 	int64		rankings;		/* that changed */
+	instr_time	spent;			/* on this counter alone */
 	struct LbCounted *next;
 } LbCounted;
 
@@ -89,6 +94,7 @@ typedef struct LbMove
 {
 	LbRanking  *ranking;
 	LbText		member;
+	List	   *parts;			/* of sketches: the groups that are to be merged */
 	LbAccum		accum;
 	bool		absolute;		/* the value itself, not what came on top */
 	bool		gone;			/* and that is none: the member leaves */
@@ -128,23 +134,13 @@ typedef struct LbRound
 	int64		events;
 	int			flushes;		/* done so far */
 	bool		rereads_buckets;	/* groups come from lb.bucket itself */
+	bool		has_sketches;	/* of some of its counters */
 	bool		recounts;		/* only buckets are written, no board moves */
+	instr_time	clock;			/* its last reading, see cost.c */
+	instr_time	spent;			/* on all counters together */
 	Snapshot	snapshot;		/* whose memberships the rankings show */
 	struct LbOpenTables *tables;
 } LbRound;
-
-/* A row of the log, as a round reads it. */
-typedef struct LbLogged
-{
-	int64		counter_id;
-	int16		version;
-	int64		delta;
-	TimestampTz event_time;
-	TimestampTz ingest_time;
-	int64		event_id;
-	char		kind;
-	LbText		member;
-} LbLogged;
 
 /* fold.c */
 extern LbRound *lb_round_begin(int64 number, TimestampTz as_of);
@@ -173,7 +169,7 @@ extern void lb_push(LbRound *round);
 extern void lb_head_apply(LbRanking *ranking, LbPages *pages, LbMoves *moves);
 
 /* bucket.c, standing.c */
-extern void lb_store_groups(LbGroup **groups, int n);
+extern void lb_store_groups(LbRound *round, LbGroup **groups, int n);
 extern void lb_store_moves(LbRound *round, LbMove **moves, int n);
 
 /* open_tables.c */

@@ -18,9 +18,13 @@
 #include "utils/snapmgr.h"
 
 #include "projection/round.h"
+#include "projection/sketch.h"
 
 /* Members stored at a time. */
 #define MEMBERS		10000
+
+/* And bytes of sketches. */
+#define SKETCHES	(32 * 1024 * 1024)
 
 /* Since then no zone's offset has had seconds. */
 #define WHOLE_MINUTES_SINCE	(-INT64CONST(20) * 366 * USECS_PER_DAY)
@@ -34,6 +38,7 @@ typedef struct Slide
 	LbMove	  **moves;
 	int			n;
 	MemoryContext context;		/* of the moves */
+	MemoryContext work;			/* of one member's sketches */
 } Slide;
 
 /*
@@ -59,6 +64,15 @@ store_read(Slide *slide)
 	slide->n = 0;
 }
 
+/* Sketches may fill the memory before the moves are as many as may be. */
+static bool
+is_full(const Slide *slide)
+{
+	return slide->n == MEMBERS ||
+		(lb_is_sketched(slide->ranking->board->op) &&
+		 MemoryContextMemAllocated(slide->context, false) >= SKETCHES);
+}
+
 static void
 add_bucket(void *context, const LbBucket *bucket)
 {
@@ -77,7 +91,7 @@ read_member(void *context, LbText member)
 	char	   *name;
 
 	CHECK_FOR_INTERRUPTS();
-	if (slide->n == MEMBERS)
+	if (is_full(slide))
 		store_read(slide);
 	old = MemoryContextSwitchTo(slide->context);
 	name = palloc(member.len + 1);
@@ -87,7 +101,11 @@ read_member(void *context, LbText member)
 	move->ranking = slide->ranking;
 	move->member = (LbText) {name, member.len};
 	move->absolute = true;
+	MemoryContextSwitchTo(slide->work);
 	lb_within(&slide->within, move->member, add_bucket, move);
+	MemoryContextSwitchTo(slide->context);
+	lb_accum_keep(slide->ranking->board->op, &move->accum);
+	MemoryContextReset(slide->work);
 	move->gone = move->accum.n == 0;
 	slide->moves[slide->n++] = move;
 	MemoryContextSwitchTo(old);
@@ -127,13 +145,17 @@ slide_board(LbRound *round, const LbBoard *defined, LbWindow was)
 	slide.moves = palloc(MEMBERS * sizeof(LbMove *));
 	slide.context = AllocSetContextCreate(CurrentMemoryContext, "leaderboard slide",
 										  ALLOCSET_DEFAULT_SIZES);
+	slide.work = AllocSetContextCreate(CurrentMemoryContext, "leaderboard slide, a member",
+									   ALLOCSET_DEFAULT_SIZES);
 	lb_within_begin(&slide.within, &counted->counter, board->covers);
 	differences(was, board->covers, &first, &second);
 	lb_members_within(&counted->counter, first, second,
 					  defined->period == LB_PERIOD_DAYS ? LB_SPAN_DAY : LB_SPAN_GRAIN,
 					  read_member, &slide);
 	store_read(&slide);
+	lb_cost_charge(round, counted);
 	lb_within_end(&slide.within);
+	MemoryContextDelete(slide.work);
 	MemoryContextDelete(slide.context);
 	pfree(slide.moves);
 }

@@ -210,21 +210,34 @@ lb_watermark_cut(LbWatermark *mark, const LbWatermark *before, uint64 xid)
 	mark->floor = before->floor;
 }
 
-/* The round's row: with it everything that the round did becomes visible. */
+/*
+ * The round's row: with it everything that the round did becomes visible.
+ * costs may be NULL.
+ */
 void
 lb_watermark_write(const LbWatermark *mark, int64 number, int64 events,
-				   int64 rankings)
+				   int64 rankings, const LbCosts *costs)
 {
 	static LbPlan plan = {
-		"INSERT INTO lb.round (number, snapshot, as_of, floor, events, rankings, next) "
-		"VALUES ($1, $2::pg_snapshot, $3, $4, $5, $6, $7)",
-		7, {INT8OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, XID8OID}
+		"INSERT INTO lb.round (number, snapshot, as_of, floor, events, rankings, next, "
+		"kinds, kind_events, kind_usecs) "
+		"VALUES ($1, $2::pg_snapshot, $3, $4, $5, $6, $7, $8, $9, $10)",
+		10, {INT8OID, TEXTOID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID, INT8OID, XID8OID,
+		TEXTARRAYOID, INT8ARRAYOID, INT8ARRAYOID}
 	};
-	Datum		values[7] = {Int64GetDatum(number),
+	char		nulls[] = "       nnn";
+	Datum		values[10] = {Int64GetDatum(number),
 		CStringGetTextDatum(format_snapshot(mark)),
 		TimestampTzGetDatum(mark->as_of), TimestampTzGetDatum(mark->floor),
 		Int64GetDatum(events), Int64GetDatum(rankings),
 	FullTransactionIdGetDatum(FullTransactionIdFromU64(mark->next))};
 
-	lb_run(&plan, values, NULL, false, 0, SPI_OK_INSERT);
+	if (costs != NULL)
+	{
+		values[7] = lb_cost_names(costs);
+		values[8] = lb_cost_numbers(costs->events, costs->n);
+		values[9] = lb_cost_numbers(costs->usecs, costs->n);
+		nulls[7] = nulls[8] = nulls[9] = ' ';
+	}
+	lb_run(&plan, values, nulls, false, 0, SPI_OK_INSERT);
 }

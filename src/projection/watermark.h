@@ -12,6 +12,8 @@
 
 #include "utils/timestamp.h"
 
+#include "projection/cost.h"
+
 /*
  * A snapshot: counted is every transaction before xmax that is not in xip.
  * as_of is a clock reading taken before the snapshot, next the number that no
@@ -36,7 +38,8 @@ extern void lb_watermark_take(LbWatermark *mark, const LbWatermark *before,
 extern void lb_watermark_cut(LbWatermark *mark, const LbWatermark *before,
 							 uint64 xid);
 extern void lb_watermark_write(const LbWatermark *mark, int64 number,
-							   int64 events, int64 rankings);
+							   int64 events, int64 rankings,
+							   const LbCosts *costs);
 extern bool lb_watermark_has(const LbWatermark *mark, uint64 xid);
 
 #endif							/* LB_WATERMARK_H */

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "definition/gate.h"
 #include "projection/accum_row.h"
@@ -78,7 +79,7 @@ read_stretch(LbWithin *within, LbText member, Datum name, char span,
 		bucket.stretch.opens = lb_slot_int64(slot, LB_BUCKET_OPENS);
 		bucket.stretch.closes = lb_slot_int64(slot, LB_BUCKET_CLOSES);
 		bucket.late = DatumGetInt32(slot_getattr(slot, LB_BUCKET_LATE, &isnull));
-		lb_accum_from_slot(&bucket.accum, &lb_bucket_accum, slot);
+		lb_accum_from_slot(&bucket.accum, lb_bucket_columns(within->counter->op), slot);
 		function(context, &bucket);
 	}
 }
@@ -135,14 +136,17 @@ fetch(Portal portal)
 	return false;
 }
 
-/* Everybody's buckets of that span in the window, in any order. */
+/*
+ * Everybody's buckets of that span in the window, in any order; a sketch is
+ * there until the function returns.
+ */
 void
 lb_within_all(const LbCounter *counter, LbWindow window, char span,
 			  LbBucketFunction function, void *context)
 {
 #define ALL(span) \
 	{"SELECT b.member, b.opens, b.closes, b.late, b.n, b.value, b.wide, b.moved, " \
-	"b.reached_at, b.last_id FROM lb.bucket b " IN_STRETCH(span, "$2", "$3") \
+	"b.reached_at, b.last_id, b.sketch FROM lb.bucket b " IN_STRETCH(span, "$2", "$3") \
 	"AND b.version" EQ "$4", 4, {INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT2OID}}
 	static LbPlan days = ALL("d");
 	static LbPlan grain = ALL("g");
@@ -151,6 +155,9 @@ lb_within_all(const LbCounter *counter, LbWindow window, char span,
 	Int16GetDatum(counter->version)};
 	Portal		portal = SPI_cursor_open(NULL, lb_plan(span == LB_SPAN_DAY ? &days : &grain),
 										 values, NULL, true);
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext,
+											   "leaderboard buckets read",
+											   ALLOCSET_DEFAULT_SIZES);
 
 	while (fetch(portal))
 	{
@@ -159,13 +166,17 @@ lb_within_all(const LbCounter *counter, LbWindow window, char span,
 
 		for (uint64 i = 0; i < n; i++)
 		{
+			MemoryContext old = MemoryContextSwitchTo(work);
 			LbBucket	bucket;
 
 			read_bucket(&bucket, rows->vals[i], rows->tupdesc);
+			MemoryContextSwitchTo(old);
 			function(context, &bucket);
+			MemoryContextReset(work);
 		}
 		SPI_freetuptable(rows);
 	}
+	MemoryContextDelete(work);
 }
 
 /*

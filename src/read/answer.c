@@ -5,6 +5,7 @@
  *
  * What a board knows exactly is stated as a rank; what it does not know is
  * stated as the interval in which the histogram puts it, and rank is null.
+ * What an approximate board does not know, doubt.c counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +13,10 @@
 
 #include "utils/builtins.h"
 
+#include "projection/sketch.h"
+#include "projection/tracked.h"
 #include "read/answer.h"
+#include "read/doubt.h"
 
 /* The columns of lb_answer. */
 enum
@@ -144,12 +148,43 @@ put_estimate(const LbReading *reading, int64 value, bool is_member,
 	put(values, nulls, PERCENTILE_HIGH, Float8GetDatum(percentile(reading, low)));
 }
 
+/* What a member has may be an estimate; what is asked about is what it is. */
 static void
-put_value(int64 value, Datum *values, bool *nulls)
+put_value(const LbReading *reading, int64 value, bool is_member, Datum *values,
+		  bool *nulls)
 {
+	int64		low = value;
+	int64		high = value;
+
+	if (is_member && reading->board.op == LB_UNIQUE)
+		lb_unique_bounds(value, reading->board.size, &low, &high);
 	put_int64(values, nulls, VALUE, value);
-	put_int64(values, nulls, VALUE_LOW, value);
-	put_int64(values, nulls, VALUE_HIGH, value);
+	put_int64(values, nulls, VALUE_LOW, low);
+	put_int64(values, nulls, VALUE_HIGH, high);
+}
+
+/* On an approximate board nothing but the order of what is certain is exact. */
+static void
+answer_tracked(const LbReading *reading, int64 low, int64 high, bool is_member,
+			   const LbPlace *place, Datum *values, bool *nulls)
+{
+	int64		rank_low = 1;
+	int64		rank_high = 1;
+
+	begin_answer(reading, "estimated", values, nulls);
+	if (reading->doubt != NULL)
+		lb_doubt_ranks(reading, low, high, is_member, &rank_low, &rank_high);
+	put_int64(values, nulls, VALUE, low);
+	put_int64(values, nulls, VALUE_LOW, low);
+	put_int64(values, nulls, VALUE_HIGH, high);
+	put_int64(values, nulls, RANK_LOW, rank_low);
+	if (reading->bound >= 0)
+	{
+		put_int64(values, nulls, RANK_HIGH, rank_high);
+		put_int64(values, nulls, MIDPOINT, rank_low + (rank_high - rank_low + 1) / 2);
+	}
+	if (place->place > 0)
+		put_int64(values, nulls, PLACE, place->place);
 }
 
 static void
@@ -157,7 +192,7 @@ answer_placed(const LbReading *reading, int64 value, bool is_member,
 			  const LbPlace *place, Datum *values, bool *nulls)
 {
 	begin_answer(reading, place->exact ? "exact" : "estimated", values, nulls);
-	put_value(value, values, nulls);
+	put_value(reading, value, is_member, values, nulls);
 	if (place->exact)
 		put_rank(reading, place, values, nulls);
 	else
@@ -169,6 +204,14 @@ void
 lb_answer_ranked(const LbReading *reading, const LbEntry *entry,
 				 const LbPlace *place, Datum *values, bool *nulls)
 {
+	if (reading->board.op == LB_HEAVY)
+	{
+		answer_tracked(reading, entry->value,
+					   lb_tracked_high(entry->value, entry->reached_at), true,
+					   place, values, nulls);
+		put_member(values, nulls, entry->member);
+		return;
+	}
 	answer_placed(reading, entry->value, true, place, values, nulls);
 	put_member(values, nulls, entry->member);
 	put(values, nulls, REACHED_AT, TimestampTzGetDatum(entry->reached_at));
@@ -181,6 +224,12 @@ lb_answer_unranked(const LbReading *reading, LbText member, Datum *values,
 {
 	begin_answer(reading, "unranked", values, nulls);
 	put_member(values, nulls, member);
+	/* whoever is not tracked may still have something */
+	if (reading->board.op == LB_HEAVY && reading->bound >= 0)
+	{
+		put_int64(values, nulls, VALUE_LOW, 0);
+		put_int64(values, nulls, VALUE_HIGH, reading->bound);
+	}
 }
 
 /* A value that nobody need have. */
@@ -188,7 +237,10 @@ void
 lb_answer_value(const LbReading *reading, int64 value, const LbPlace *place,
 				Datum *values, bool *nulls)
 {
-	answer_placed(reading, value, false, place, values, nulls);
+	if (reading->board.op == LB_HEAVY)
+		answer_tracked(reading, value, value, false, place, values, nulls);
+	else
+		answer_placed(reading, value, false, place, values, nulls);
 }
 
 void

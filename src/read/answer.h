@@ -30,6 +30,7 @@ typedef struct LbHidden
 } LbHidden;
 
 struct LbOverlay;
+typedef struct LbDoubt LbDoubt;
 
 /*
  * What every answer of one call shares: the ranking at the version that the
@@ -59,6 +60,9 @@ typedef struct LbReading
 	TimestampTz as_of;			/* of the newest round, or the one asked for; */
 	TimestampTz floor;			/* DT_NOBEGIN before the first */
 	const LbHistogram *histogram;	/* of a bounded board */
+	int64		total;			/* of an approximate one: of all members, */
+	int64		bound;			/* and no member untracked has more; or -1 */
+	struct LbDoubt *doubt;		/* doubt.c */
 	LbPages		pages;
 	bool		probing;
 	LbProbe		standing;

@@ -15,6 +15,8 @@
 
 #include "utils/builtins.h"
 
+#include "projection/sketch.h"
+#include "projection/sketches.h"
 #include "projection/standing.h"
 #include "read/overlay.h"
 #include "read/tail.h"
@@ -40,6 +42,7 @@ read_tail(const LbReading *reading, LbAccum *accum)
 	LbTailOf of = {
 		.counter_id = reading->board.counter_id,
 		.op = reading->board.op,
+		.size = reading->board.size,
 		.grain = reading->board.grain,
 		.zone = reading->board.zone,
 		.window = reading->window,
@@ -83,6 +86,15 @@ read_stored(LbReading *reading, LbAccum *stored)
 	lb_reading_probe(reading);
 	lb_standing_accum(&reading->standing, reading->board.counter_id, whole_id,
 					  viewer_datum(reading), stored);
+	if (stored->n > 0 && lb_is_sketched(reading->board.op))
+	{
+		LbSketches	sketches;
+
+		lb_sketches_begin(&sketches, false);
+		(void) lb_sketches_find(&sketches, reading->board.counter_id, whole_id,
+								viewer_datum(reading), stored);
+		lb_sketches_end(&sketches);
+	}
 }
 
 static bool
@@ -144,6 +156,7 @@ load_overlay(LbReading *reading)
 	read_stored(reading, &stored);
 	was = find_before(reading, &stored, &before);
 	lb_accum_merge(reading->board.op, &now, &stored);
+	lb_accum_settle(reading->board.op, &now);
 	is = is_ranked(&now);
 	if (was == is && (!is || lb_accum_same(&now, &stored)))
 		return NULL;			/* not even a round would change anything */
@@ -166,7 +179,8 @@ load_overlay(LbReading *reading)
 const LbOverlay *
 lb_overlay(LbReading *reading)
 {
-	if (reading->viewer.len == 0)
+	/* what a round would track, one member's events do not tell */
+	if (reading->viewer.len == 0 || reading->board.op == LB_HEAVY)
 		return NULL;
 	if (!reading->overlay_known)
 	{

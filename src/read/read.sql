@@ -20,7 +20,7 @@ CREATE TYPE @extschema@.lb_answer AS (
 	state text
 );
 COMMENT ON TYPE @extschema@.lb_answer IS
-'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
+'An answer about a board. kind: exact (rank = rank_low = rank_high), estimated (rank NULL, the truth between rank_low and rank_high; midpoint is for display only) or unranked (rank and value NULL). place: 1-based position in board order where known. percentile: 100 x (population - strictly better) / population, oneself included. value: of a unique counter an estimate, with value_low and value_high around it in 95 of 100 cases; of an approximate one value = value_low is certain and value_high the most, kind is estimated, and rank, percentile and reached_at are NULL. version: number of the last counting round that changed the ranking. as_of: clock before the newest round. stale: as_of is older than the board''s freshness. state: live, provisional (the window is over, late events still count) or settled (only lb_backfill() can still change it).';
 
 CREATE FUNCTION @extschema@.lb_rank(board text, member text, scope text DEFAULT '', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL, version bigint DEFAULT NULL, newer_than bigint DEFAULT NULL)
@@ -153,7 +153,7 @@ CREATE FUNCTION @extschema@.lb_value(counter text, member text, period text DEFA
 		OUT version bigint, OUT as_of timestamptz, OUT stale boolean)
 	LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'lb_value';
 COMMENT ON FUNCTION @extschema@.lb_value(text, text, text, timestamptz, text) IS
-'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter, NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
+'What a member has in a period (all, hour, day, week, month, year, or "last N minutes", "hours" or "days"), with a board or without. at: an instant in the window; of a rolling period, the last instant of what it covers; NULL is now, and for a rolling period the newest round. value = value_low = value_high for an exact counter; of a unique one value is an estimate and the others are bounds that hold in 95 of 100 cases; of an approximate one value = value_low is what is certain, NULL for a member that is not tracked, and value_high what it has at the most; NULL for a member without events. late: what events add up to that came too late for this window. version: the last counting round that changed the counter. stale: as_of is older than the smallest freshness of the counter''s boards, or 5 seconds. viewer: for that member, value and late include its events that no round has counted yet, one descent in each partition of the log from a day before the newest round''s floor on. Costs one row a day in which the member had events, and one a bucket of the counter''s grain at the window''s edges. 42704 for an unknown counter, 22023 for a bad argument, 22003 if the sum does not fit bigint, 55000 for a window whose edges are kept by the day only.';
 
 CREATE FUNCTION @extschema@.lb_values(counter text, members text[], period text DEFAULT 'all', at timestamptz DEFAULT NULL,
 		viewer text DEFAULT NULL,
@@ -215,7 +215,7 @@ $$;
  * Is a ranking what its parts say?  Its tree against itself, and against the
  * standings sorted by plain SQL.
  */
-CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking) RETURNS SETOF text
+CREATE FUNCTION lb._ranking_problems(b lb.board, r lb.ranking, op text) RETURNS SETOF text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -238,6 +238,27 @@ BEGIN
 		 FROM lb.standing s
 		 WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id)) THEN
 		RETURN NEXT 'the histogram is not that of the standings';
+	END IF;
+
+	IF op = 'unique' THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id) s
+			FULL JOIN (SELECT * FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) k ON k.member = s.member
+			WHERE s.value IS DISTINCT FROM round(@extschema@.lb_hll_count(k.sketch::@extschema@.lb_hll));
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not the counts of their sketches', wrong);
+		END IF;
+	ELSIF op = 'approximate' THEN
+		SELECT count(*) INTO wrong FROM (SELECT * FROM lb.standing s WHERE s.counter_id = r.counter_id AND s.ranking_id = r.ranking_id AND s.value IS NOT NULL) s
+			FULL JOIN (SELECT i.* FROM lb.sketch k, LATERAL @extschema@.lb_topk_items(k.sketch::@extschema@.lb_topk) i
+					   WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id) i ON i.item = s.member COLLATE "C"
+			WHERE (s.value, extract(epoch FROM s.reached_at - timestamptz '2000-01-01 00:00+00') * 1000000) IS DISTINCT FROM (i.low, i.low::numeric - i.high);
+		IF wrong > 0 THEN
+			RETURN NEXT format('%s standings are not what the sketch tracks', wrong);
+		END IF;
+		IF EXISTS (SELECT FROM lb.sketch k WHERE k.counter_id = r.counter_id AND k.ranking_id = r.ranking_id
+			AND (v.total, v.bound) IS DISTINCT FROM (@extschema@.lb_topk_total(k.sketch::@extschema@.lb_topk), @extschema@.lb_topk_bound(k.sketch::@extschema@.lb_topk))) THEN
+			RETURN NEXT format('version %s has another total or bound than the sketch', v.version);
+		END IF;
 	END IF;
 
 	SELECT * INTO tree FROM lb._check_ranking(r.counter_id, r.ranking_id, v.root);
@@ -268,12 +289,10 @@ END
 $$;
 
 /*
- * The standings of all of a board's rankings against the buckets of their
- * windows, which are read once: each instant at which buckets open belongs to
- * at most one of the windows.  Of a window whose buckets are gone nothing is
- * said.
+ * In which of a board's windows the buckets that open at an instant are: each
+ * belongs to at most one.  Of a window whose buckets are gone nothing is said.
  */
-CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+CREATE FUNCTION lb._placed(b lb.board) RETURNS TABLE (ranking_id bigint, span "char", opens timestamptz, late_bit integer)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, lb, pg_temp
 	AS $$
@@ -285,29 +304,75 @@ BEGIN
 		WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = ''
 		AND w.span IS NOT NULL),	/* else no buckets are left that say what the window holds */
 	instant AS (
-		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id),
-	placed AS MATERIALIZED (
-		SELECT i.span, i.opens, a.ranking_id, a.late_bit
-		FROM instant i, LATERAL (
-			SELECT k.ranking_id FROM lb.ranking k
-			WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
-			ORDER BY k.opens DESC LIMIT 1) r
-		JOIN about a ON a.ranking_id = r.ranking_id
-		WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes),
+		SELECT DISTINCT u.span, u.opens FROM lb.bucket u WHERE u.counter_id = b.counter_id)
+	SELECT a.ranking_id, i.span, i.opens, a.late_bit
+	FROM instant i, LATERAL (
+		SELECT k.ranking_id FROM lb.ranking k
+		WHERE k.counter_id = b.counter_id AND k.board_id = b.board_id AND k.scope = '' AND k.opens <= i.opens
+		ORDER BY k.opens DESC LIMIT 1) r
+	JOIN about a ON a.ranking_id = r.ranking_id
+	WHERE a.span = i.span AND i.opens >= a.opens AND i.opens < a.closes;
+END
+$$;
+
+/* The standings of all of a board's rankings against the buckets of their windows, which are read once. */
+CREATE FUNCTION lb._standing_problems(b lb.board, op text) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH placed AS MATERIALIZED (SELECT * FROM lb._placed(b)),
 	due AS (
 		SELECT p.ranking_id, u.member,
-			CASE op WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
+			CASE op WHEN 'unique' THEN round(@extschema@.lb_hll_count(@extschema@.lb_hll_union_agg(u.sketch::@extschema@.lb_hll)))::numeric
+				WHEN 'sum' THEN sum(coalesce(u.value, u.wide)) WHEN 'max' THEN max(u.value) WHEN 'min' THEN min(u.value)
 				ELSE (array_agg(u.value ORDER BY u.reached_at DESC, u.last_id DESC))[1] END AS value
 		FROM lb.bucket u JOIN placed p ON p.span = u.span AND p.opens = u.opens
 		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0
 		GROUP BY p.ranking_id, u.member),
 	standing AS (
 		SELECT s.ranking_id, s.member, coalesce(s.value, s.wide) AS value
-		FROM about a JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
+		FROM (SELECT r.ranking_id FROM lb.ranking r, LATERAL lb._board_window(b, r) w
+			  WHERE r.counter_id = b.counter_id AND r.board_id = b.board_id AND r.scope = '' AND w.span IS NOT NULL) a
+		JOIN lb.standing s ON s.counter_id = b.counter_id AND s.ranking_id = a.ranking_id)
 	SELECT coalesce(d.ranking_id, s.ranking_id), format('%s standings differ from the buckets of the window', count(*))
 	FROM due d FULL JOIN standing s ON s.ranking_id = d.ranking_id AND s.member = d.member
 	WHERE s.value IS DISTINCT FROM d.value
 	GROUP BY 1;
+END
+$$;
+
+/*
+ * The same of an approximate counter: what sketches say that were merged in
+ * another order need not be the same, but both hold the truth.
+ */
+CREATE FUNCTION lb._tracked_problems(b lb.board) RETURNS TABLE (ranking_id bigint, problem text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, lb, pg_temp
+	AS $$
+BEGIN
+	RETURN QUERY
+	WITH part AS MATERIALIZED (
+		SELECT p.ranking_id, u.sketch, sum(coalesce(u.value, u.wide)) OVER (PARTITION BY p.ranking_id) AS total
+		FROM lb.bucket u JOIN lb._placed(b) p ON p.span = u.span AND p.opens = u.opens
+		WHERE u.counter_id = b.counter_id AND u.late & (1 << p.late_bit) = 0),
+	due AS MATERIALIZED (
+		SELECT p.ranking_id, p.total, @extschema@.lb_topk_union_agg(p.sketch::@extschema@.lb_topk) AS sketch
+		FROM part p WHERE p.total <= 9223372036854775807
+		GROUP BY p.ranking_id, p.total),
+	kept AS MATERIALIZED (
+		SELECT k.ranking_id, k.sketch::@extschema@.lb_topk AS sketch FROM lb.sketch k WHERE k.counter_id = b.counter_id)
+	SELECT d.ranking_id, format('the total is %s in the buckets and %s in the sketch', d.total, @extschema@.lb_topk_total(k.sketch))
+		FROM due d LEFT JOIN kept k ON k.ranking_id = d.ranking_id
+		WHERE d.total <> coalesce(@extschema@.lb_topk_total(k.sketch), 0)
+	UNION ALL
+	SELECT d.ranking_id, format('%s members cannot have both what the buckets and what the sketch says', count(*))
+		FROM due d JOIN kept k ON k.ranking_id = d.ranking_id,
+			LATERAL (SELECT i.item FROM @extschema@.lb_topk_items(d.sketch) i UNION SELECT i.item FROM @extschema@.lb_topk_items(k.sketch) i) m,
+			LATERAL @extschema@.lb_topk_item(d.sketch, m.item) x, LATERAL @extschema@.lb_topk_item(k.sketch, m.item) y
+		WHERE x.low > y.high OR y.low > x.high
+		GROUP BY 1;
 END
 $$;
 
@@ -392,7 +457,7 @@ DECLARE
 	since timestamptz;
 BEGIN
 	SELECT * INTO b FROM lb.board d WHERE d.board_id = id;
-	SELECT v.operator INTO op FROM lb.counter c
+	SELECT CASE v.type WHEN 'exact' THEN v.operator ELSE v.type END INTO op FROM lb.counter c
 		JOIN lb.counter_version v ON v.counter_id = c.counter_id AND v.version = c.version
 		WHERE c.counter_id = b.counter_id;
 	FOR r IN SELECT * FROM lb.ranking k WHERE k.counter_id = b.counter_id AND k.board_id = id
@@ -402,12 +467,13 @@ BEGIN
 				FROM lb._scope_problems(b, r) p;
 			CONTINUE;
 		END IF;
-		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r) p;
+		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._ranking_problems(b, r, op) p;
 		RETURN QUERY SELECT format('ranking %s (%s): %s', r.ranking_id, r.opens, p) FROM lb._scopes_missing(r) p;
 	END LOOP;
 	RETURN QUERY
 		SELECT format('ranking %s (%s): %s', k.ranking_id, k.opens, p.problem)
-		FROM lb._standing_problems(b, op) p
+		FROM (SELECT * FROM lb._standing_problems(b, op) WHERE op <> 'approximate'
+			  UNION ALL SELECT * FROM lb._tracked_problems(b) WHERE op = 'approximate') p
 		JOIN lb.ranking k ON k.counter_id = b.counter_id AND k.ranking_id = p.ranking_id
 		ORDER BY k.opens;
 

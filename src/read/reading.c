@@ -20,6 +20,7 @@
 #include "definition/cache.h"
 #include "projection/standing.h"
 #include "projection/version.h"
+#include "read/doubt.h"
 #include "read/overlay.h"
 #include "read/pin.h"
 #include "table/epoch.h"
@@ -165,7 +166,8 @@ recall_version(LbReading *reading, uint64 epoch)
 static void
 keep_version(const LbReading *reading, uint64 epoch)
 {
-	if (epoch != 0 && reading->histogram == NULL && reading->leaf == NULL)
+	if (epoch != 0 && reading->histogram == NULL && reading->leaf == NULL &&
+		reading->doubt == NULL)
 		known[reading->ranking_id % KNOWN] = (Known) {
 			.epoch = epoch,
 			.counter_id = reading->board.counter_id,
@@ -174,6 +176,15 @@ keep_version(const LbReading *reading, uint64 epoch)
 			.root = reading->root,
 			.population = reading->population
 		};
+}
+
+static void
+read_doubt(LbReading *reading, TupleTableSlot *slot)
+{
+	reading->total = lb_slot_int64(slot, LB_VERSION_TOTAL);
+	reading->bound = slot_attisnull(slot, LB_VERSION_BOUND) ? -1 :
+		lb_slot_int64(slot, LB_VERSION_BOUND);
+	reading->doubt = lb_doubt_begin();
 }
 
 /*
@@ -217,6 +228,8 @@ read_version(LbReading *reading)
 		leaf = slot_getattr(slot, LB_VERSION_LEAF, &isnull);
 		if (!isnull)
 			reading->leaf = DatumGetByteaPCopy(leaf);
+		if (reading->board.op == LB_HEAVY)
+			read_doubt(reading, slot);
 		keep_version(reading, epoch);
 	}
 	lb_probe_end(&probe);

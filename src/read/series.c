@@ -14,7 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "projection/accum.h"
+#include "projection/sketch.h"
+#include "projection/tracked.h"
 #include "projection/within.h"
 #include "read/answer.h"
 
@@ -29,6 +30,7 @@ typedef struct Series
 	LbPeriod	period;
 	TimestampTz to;
 	LbWindow	window;
+	LbText		member;
 	LbAccum		accum;
 } Series;
 
@@ -96,17 +98,26 @@ check_length(const Series *series)
 	}
 }
 
-/* Nothing is a sum of zero, but no score at all; and a sum may not fit. */
+/* Nothing is a sum or a number of zero, but no score at all; and a sum may not fit. */
 static void
 put_step(FunctionCallInfo fcinfo, Series *series)
 {
-	const LbAccum *accum = &series->accum;
-	Datum		values[2] = {TimestampTzGetDatum(series->window.opens),
-	Int64GetDatum((int64) accum->value)};
+	LbAccum    *accum = &series->accum;
+	Datum		values[2] = {TimestampTzGetDatum(series->window.opens)};
 	bool		nulls[2] = {false, false};
 
+	lb_accum_settle(series->counter.op, accum);
+	values[1] = Int64GetDatum((int64) accum->value);
+	if (series->counter.op == LB_HEAVY)
+	{
+		int64		low;
+		int64		high;
+
+		(void) lb_tracked_find(accum, series->member, &low, &high);
+		values[1] = Int64GetDatum(low);
+	}
 	nulls[1] = !lb_accum_fits(accum) ||
-		(accum->n == 0 && series->counter.op != LB_SUM);
+		(accum->n == 0 && !lb_counts_from_zero(series->counter.op));
 	lb_put_row(fcinfo, values, nulls);
 	series->window = window_at(series, series->window.closes);
 	memset(&series->accum, 0, sizeof(series->accum));
@@ -156,7 +167,9 @@ put_series(FunctionCallInfo fcinfo, Series *series, LbText member)
 	lb_within_begin(&within, &series->counter, all);
 	if (series->period == LB_PERIOD_HOUR)
 		lb_within_by_grain(&within);
-	lb_within(&within, member, add_bucket, &found);
+	series->member = member;
+	lb_within(&within, series->counter.op == LB_HEAVY ? (LbText) {"", 0} : member,
+			  add_bucket, &found);
 	lb_within_end(&within);
 	qsort(found.buckets, found.n, sizeof(LbBucket), compare_buckets);
 	for (int i = 0; i < found.n; i++)

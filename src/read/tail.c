@@ -61,8 +61,7 @@ add_event(const LbTailOf *of, const LbLogged *event, LbTail *tail)
 	late = event->kind != LB_KIND_HISTORY &&
 		lb_is_late(of->period, of->starts, of->lateness, of->zone,
 				   event->event_time, event->ingest_time);
-	lb_accum_event(of->op, late ? &tail->late : &tail->in_time, event->delta,
-				   event->event_time, event->event_id);
+	lb_accum_event(of->op, of->size, late ? &tail->late : &tail->in_time, event);
 }
 
 /*

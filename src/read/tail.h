@@ -19,6 +19,7 @@ typedef struct LbTailOf
 {
 	int64		counter_id;
 	LbOperator	op;
+	int32		size;			/* of its sketches */
 	int64		grain;
 	pg_tz	   *zone;
 	LbWindow	window;

@@ -15,6 +15,8 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "projection/sketch.h"
+#include "projection/tracked.h"
 #include "projection/within.h"
 #include "read/answer.h"
 #include "read/tail.h"
@@ -30,6 +32,15 @@ PG_FUNCTION_INFO_V1(lb_values);
 /* A counter that no board says otherwise of is stale after this long. */
 #define FRESHNESS_DEFAULT	(5 * USECS_PER_SEC)
 
+/* What a member's buckets add up to: in time, and late. */
+typedef struct Sums
+{
+	LbOperator	op;
+	int32		late_bit;
+	LbAccum		in_time;
+	LbAccum		late;
+} Sums;
+
 typedef struct ValueReading
 {
 	LbCounter	counter;
@@ -43,6 +54,8 @@ typedef struct ValueReading
 	LbText		viewer;			/* empty: nobody */
 	LbGate		gate;
 	LbWithin	within;
+	bool		summed;			/* an approximate counter's sums are all members' */
+	Sums		sums;
 } ValueReading;
 
 static int64
@@ -108,6 +121,7 @@ begin_values(ValueReading *reading, FunctionCallInfo fcinfo)
 	lb_check_not_null(fcinfo, 0, "counter");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	reading->now = GetCurrentTimestamp();
+	reading->summed = false;
 	lb_gate_enter(&reading->gate);
 	lb_spi_connect();
 	lb_get_counter(name, &reading->counter);
@@ -128,15 +142,6 @@ end_values(ValueReading *reading)
 	lb_spi_finish();
 	lb_gate_leave(&reading->gate);
 }
-
-/* What a member's buckets add up to: in time, and late. */
-typedef struct Sums
-{
-	LbOperator	op;
-	int32		late_bit;
-	LbAccum		in_time;
-	LbAccum		late;
-} Sums;
 
 static void
 add_bucket(void *context, const LbBucket *bucket)
@@ -169,6 +174,18 @@ put_value(const LbAccum *accum, LbText member, bool alone, Datum *value)
 	return false;
 }
 
+/* Of an estimate, into value_low and value_high. */
+static void
+put_bounds(int64 value, int32 bits, Datum *values)
+{
+	int64		low;
+	int64		high;
+
+	lb_unique_bounds(value, bits, &low, &high);
+	values[0] = Int64GetDatum(low);
+	values[1] = Int64GetDatum(high);
+}
+
 /* The viewer has the events that no round has counted yet, too. */
 static void
 add_tail(const ValueReading *reading, Sums *sums)
@@ -176,6 +193,7 @@ add_tail(const ValueReading *reading, Sums *sums)
 	LbTailOf of = {
 		.counter_id = reading->counter.counter_id,
 		.op = reading->counter.op,
+		.size = reading->counter.size,
 		.grain = reading->counter.grain,
 		.zone = reading->counter.zone,
 		.window = reading->window,
@@ -191,27 +209,89 @@ add_tail(const ValueReading *reading, Sums *sums)
 }
 
 static void
-value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
-		  bool *nulls)
+read_sums(ValueReading *reading, LbText member, Sums *sums)
 {
-	Sums		sums = {.op = reading->counter.op};
+	bool		shared = reading->counter.op == LB_HEAVY;
 
-	/* nothing is late for a window that rolls */
-	if (!lb_period_rolls(reading->period))
-		sums.late_bit = reading->period;
-	lb_within(&reading->within, member, add_bucket, &sums);
+	if (shared && reading->summed)
+		*sums = reading->sums;
+	else
+	{
+		memset(sums, 0, sizeof(*sums));
+		sums->op = reading->counter.op;
+		/* nothing is late for a window that rolls */
+		if (!lb_period_rolls(reading->period))
+			sums->late_bit = reading->period;
+		lb_within(&reading->within, shared ? (LbText) {"", 0} : member,
+				  add_bucket, sums);
+		lb_accum_settle(sums->op, &sums->in_time);
+		lb_accum_settle(sums->op, &sums->late);
+		reading->sums = *sums;
+		reading->summed = true;
+	}
 	/* nothing of a retired counter will be counted */
 	if (reading->viewer.len > 0 && lb_text_equal(member, reading->viewer) &&
 		!reading->counter.retired)
-		add_tail(reading, &sums);
-	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
-	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
-	nulls[1] = sums.in_time.n == 0 || !put_value(&sums.in_time, member, alone, &values[1]);
+	{
+		add_tail(reading, sums);
+		lb_accum_settle(sums->op, &sums->in_time);
+		lb_accum_settle(sums->op, &sums->late);
+	}
+}
+
+/* A member's own sums, or what is estimated of them. */
+static void
+put_sums(const ValueReading *reading, const Sums *sums, LbText member, bool alone,
+		 Datum *values, bool *nulls)
+{
+	nulls[1] = sums->in_time.n == 0 ||
+		!put_value(&sums->in_time, member, alone, &values[1]);
 	nulls[2] = nulls[3] = nulls[1];
 	values[2] = values[3] = values[1];
+	if (!nulls[1] && sums->op == LB_UNIQUE)
+		put_bounds((int64) sums->in_time.value, reading->counter.size, &values[2]);
 	/* nothing late is a sum of zero, but no score at all */
-	nulls[4] = (sums.late.n == 0 && reading->counter.op != LB_SUM) ||
-		!put_value(&sums.late, member, alone, &values[4]);
+	nulls[4] = (sums->late.n == 0 && !lb_counts_from_zero(sums->op)) ||
+		!put_value(&sums->late, member, alone, &values[4]);
+}
+
+/*
+ * A member's share of what all members have: between low and high.  No share
+ * at all is known while the total does not fit.
+ */
+static void
+put_share(const Sums *sums, LbText member, bool alone, Datum *values, bool *nulls)
+{
+	int64		low;
+	int64		high;
+
+	if (alone && !(lb_accum_fits(&sums->in_time) && lb_accum_fits(&sums->late)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the total of the window does not fit bigint"),
+				 errhint("An approximate counter's window can hold no more; count a smaller unit.")));
+	nulls[1] = !lb_tracked_find(&sums->in_time, member, &low, &high);
+	nulls[2] = nulls[3] = !lb_accum_fits(&sums->in_time);
+	values[1] = values[2] = Int64GetDatum(low);
+	values[3] = Int64GetDatum(high);
+	(void) lb_tracked_find(&sums->late, member, &low, &high);
+	nulls[4] = !lb_accum_fits(&sums->late);
+	values[4] = Int64GetDatum(low);
+}
+
+static void
+value_row(ValueReading *reading, LbText member, bool alone, Datum *values,
+		  bool *nulls)
+{
+	Sums		sums;
+
+	read_sums(reading, member, &sums);
+	memset(nulls, 0, VALUE_COLUMNS * sizeof(bool));
+	values[0] = PointerGetDatum(cstring_to_text_with_len(member.data, member.len));
+	if (sums.op == LB_HEAVY)
+		put_share(&sums, member, alone, values, nulls);
+	else
+		put_sums(reading, &sums, member, alone, values, nulls);
 	values[5] = Int64GetDatum(reading->version);
 	nulls[6] = TIMESTAMP_NOT_FINITE(reading->newest.as_of);
 	values[6] = TimestampTzGetDatum(reading->newest.as_of);

@@ -24,7 +24,7 @@
 
 static const char *const table_names[] = {
 	"round", "version", "bucket", "standing", "moved", "page",
-	"membership", "ranking"
+	"membership", "ranking", "sketch"
 };
 
 static Oid	table_oids[lengthof(table_names)];

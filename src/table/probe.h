@@ -28,7 +28,8 @@ typedef enum LbTable
 	LB_TABLE_MOVED,
 	LB_TABLE_PAGE,
 	LB_TABLE_MEMBERSHIP,
-	LB_TABLE_RANKING
+	LB_TABLE_RANKING,
+	LB_TABLE_SKETCH
 } LbTable;
 
 /* A primary key's index, open for reading with the active snapshot. */

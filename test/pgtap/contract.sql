@@ -47,6 +47,11 @@ INSERT INTO promise VALUES
 ('lb_histogram_above', 'h lb_histogram, value bigint', 'low bigint, high bigint'), ('lb_histogram_rank', 'h lb_histogram, value bigint', 'rank_low bigint, rank_high bigint, percentile_low double precision, percentile_high double precision'),
 ('lb_histogram_quantile', 'h lb_histogram, fraction double precision', 'low bigint, high bigint'), ('lb_histogram_buckets', 'h lb_histogram', 'bucket integer, low bigint, high bigint, members bigint'),
 ('lb_histogram_chart', 'h lb_histogram, width integer DEFAULT 40', 'text');
+INSERT INTO promise VALUES
+('lb_topk_items', 't lb_topk', 'item text, low bigint, high bigint'), ('lb_topk_item', 't lb_topk, item text', 'low bigint, high bigint'),
+('lb_topk_add', 't lb_topk, item text, weight bigint DEFAULT 1', 'lb_topk'), ('lb_topk_total', 't lb_topk', 'bigint'), ('lb_topk_bound', 't lb_topk', 'bigint'), ('lb_topk_capacity', 't lb_topk', 'integer'),
+('lb_hll_empty', 'bits integer DEFAULT 14', 'lb_hll'), ('lb_hll_add', 'h lb_hll, value anyelement', 'lb_hll'), ('lb_hll_count', 'h lb_hll', 'double precision'),
+('lb_hll_bounds', 'h lb_hll, confidence double precision DEFAULT 0.95', 'low double precision, high double precision'), ('lb_hll_bits', 'h lb_hll', 'integer'), ('lb_hll_hash_value', 'value anyelement', 'bigint');
 -- An argument "name type" is promised as it is; the default of ranks moves with the milestones.
 CREATE FUNCTION parts(list text) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
 	SELECT regexp_replace(regexp_replace(trim(p), '::[a-z ]+(\[\])?', '', 'g'), '^(IN )', '') FROM regexp_split_to_table(list, ',') WITH ORDINALITY AS s (p, n) WHERE trim(p) <> '' ORDER BY n
@@ -64,12 +69,14 @@ FROM (SELECT name, regexp_replace(arguments, 'ranks text,', format('ranks text D
 	LEFT JOIN made AS m USING (name);
 SELECT ok(p.columns IS NULL AND m.prokind = 'p' OR (SELECT array_agg(part) FROM parts(p.columns) AS part) <@ m.columns, p.name || ' returns what is promised') FROM promise AS p LEFT JOIN made AS m USING (name);
 SELECT is((SELECT array_agg(name::text ORDER BY name) FROM (SELECT name FROM made WHERE prokind <> 'a' GROUP BY name HAVING count(*) > 1) AS d), NULL, 'no overloads, ever, but of the aggregates');
-SELECT is((SELECT array_agg(format('%s(%s)', name, all_arguments) ORDER BY 1) FROM made WHERE prokind = 'a'),
-	ARRAY['lb_histogram_agg(value bigint)', 'lb_histogram_agg(value bigint, buckets integer)', 'lb_histogram_agg(value bigint, buckets integer, ceiling bigint)', 'lb_histogram_union_agg(histogram lb_histogram)'], 'the aggregates');
+SELECT is((SELECT array_agg(format('%s(%s)', name, all_arguments) ORDER BY format('%s(%s)', name, all_arguments) COLLATE "C") FROM made WHERE prokind = 'a'),
+	ARRAY['lb_histogram_agg(value bigint)', 'lb_histogram_agg(value bigint, buckets integer)', 'lb_histogram_agg(value bigint, buckets integer, ceiling bigint)', 'lb_histogram_union_agg(histogram lb_histogram)',
+	'lb_hll_agg(value anyelement)', 'lb_hll_agg(value anyelement, bits integer)', 'lb_hll_union_agg(sketch lb_hll)',
+	'lb_topk_agg(item text, weight bigint)', 'lb_topk_agg(item text, weight bigint, capacity integer)', 'lb_topk_union_agg(topk lb_topk)'], 'the aggregates');
 SELECT is((SELECT array_agg(format('%s %s', attname, format_type(atttypid, atttypmod)) ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'lb_answer'::regclass),
 	(SELECT array_agg(part) FROM parts('member text, rank bigint, kind text, rank_low bigint, rank_high bigint, midpoint bigint, place bigint, percentile_low double precision, percentile_high double precision, value bigint, value_low bigint, value_high bigint, reached_at timestamp with time zone, population bigint, version bigint, as_of timestamp with time zone, stale boolean, state text') AS part), 'lb_answer');
 -- What reads is STABLE and may run in parallel, what writes is VOLATILE.
-SELECT is((SELECT array_agg(p.proname::text ORDER BY 1) FROM pg_proc AS p JOIN made AS m ON m.oid = p.oid WHERE p.provolatile <> CASE WHEN p.proname ~ '^lb_(rank|ranks|top|page|page_json|around|among|rank_for_value|distribution|version|value|values|counters|boards|check|windows|next_reset|series|events|scopes|top_scopes)$' THEN 's' WHEN p.proname ~ '^lb_histogram' THEN 'i' ELSE 'v' END), NULL, 'what reads is STABLE, what writes is VOLATILE');
+SELECT is((SELECT array_agg(p.proname::text ORDER BY 1) FROM pg_proc AS p JOIN made AS m ON m.oid = p.oid WHERE p.provolatile <> CASE WHEN p.proname ~ '^lb_(rank|ranks|top|page|page_json|around|among|rank_for_value|distribution|version|value|values|counters|boards|check|windows|next_reset|series|events|scopes|top_scopes)$' THEN 's' WHEN p.proname ~ '^lb_(histogram|hll|topk)' THEN 'i' ELSE 'v' END), NULL, 'what reads is STABLE, what writes is VOLATILE');
 SELECT is((SELECT array_agg(p.proname::text ORDER BY 1) FROM pg_proc AS p JOIN made AS m ON m.oid = p.oid WHERE p.proparallel = 's' AND p.provolatile = 'v'), NULL, 'what writes is not PARALLEL SAFE');
 -- lb.health and lb.poison have a row a check, hints where something is not ok.
 SELECT is((SELECT array_agg(check_name ORDER BY check_name) FROM lb.health WHERE ok IS NOT NULL AND detail <> '' AND (ok OR hint <> '')) @> ARRAY['lag', 'oldest snapshot', 'partitions ahead', 'pg_cron present', 'poisoned members', 'refresh running', 'refresh scheduled'], true, 'lb.health says how things are, and what to do');

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * value.h
+ *	  What the value types have in common on the server's side.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef LB_VALUE_H
+#define LB_VALUE_H
+
+#include "fmgr.h"
+
+/*
+ * Where an aggregate's new expanded state is to live: where the executor
+ * expects it, right below its own context.  "grows" says that the state's
+ * chunks will be resized.
+ */
+extern MemoryContext lb_state_context(FunctionCallInfo fcinfo, bool grows);
+
+#endif							/* LB_VALUE_H */
