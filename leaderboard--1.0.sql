@@ -664,19 +664,19 @@ COMMENT ON CAST (@extschema@.lb_hll AS pg_catalog.bytea) IS 'the published byte 
 
 CREATE FUNCTION @extschema@.lb_hll_eq(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_eq' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_hll_ne(left_sketch @extschema@.lb_hll, right_sketch @extschema@.lb_hll)
 RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_ne' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_hll_hash(sketch @extschema@.lb_hll)
 RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION @extschema@.lb_hll_hash_extended(sketch @extschema@.lb_hll, seed bigint)
 RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'lb_value_hash_extended' LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE OPERATOR @extschema@.= (
 	FUNCTION = @extschema@.lb_hll_eq,

@@ -2,13 +2,15 @@
  *
  * value.c
  *	  What the value types have in common on the server's side: equality by
- *	  bytes, and where the states of their aggregates live.
+ *	  bytes, rows of results, and where the states of their aggregates live.
  *
  *-------------------------------------------------------------------------
  */
 #include "leaderboard.h"
 
+#include "access/htup_details.h"
 #include "common/hashfn.h"
+#include "funcapi.h"
 #include "nodes/memnodes.h"
 #include "utils/memutils.h"
 
@@ -61,6 +63,26 @@ lb_value_hash_extended(PG_FUNCTION_ARGS)
 
 	return hash_any_extended((unsigned char *) VARDATA_ANY(flat),
 							 VARSIZE_ANY_EXHDR(flat), PG_GETARG_INT64(1));
+}
+
+/* One row of the function's result type, whose descriptor it keeps. */
+Datum
+lb_value_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	descriptor = fcinfo->flinfo->fn_extra;
+
+	if (descriptor == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		if (get_call_result_type(fcinfo, NULL,
+								 &descriptor) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "unexpected result type of a function of a value type");
+		descriptor = BlessTupleDesc(descriptor);
+		fcinfo->flinfo->fn_extra = descriptor;
+		MemoryContextSwitchTo(old);
+	}
+	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
 /*

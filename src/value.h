@@ -17,4 +17,6 @@
  */
 extern MemoryContext lb_state_context(FunctionCallInfo fcinfo, bool grows);
 
+extern Datum lb_value_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+
 #endif							/* LB_VALUE_H */

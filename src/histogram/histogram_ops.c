@@ -12,12 +12,12 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "common/int.h"
 #include "fmgr.h"
 #include "funcapi.h"
 
 #include "histogram/histogram.h"
+#include "value.h"
 
 PG_FUNCTION_INFO_V1(lb_histogram_union);
 PG_FUNCTION_INFO_V1(lb_histogram_subtract);
@@ -68,26 +68,6 @@ lb_histogram_count(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(lb_hist_read(PG_GETARG_DATUM(0))->total);
 }
 
-/* One row of the function's result type, whose descriptor it keeps. */
-static Datum
-row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	descriptor = fcinfo->flinfo->fn_extra;
-
-	if (descriptor == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-
-		if (get_call_result_type(fcinfo, NULL,
-								 &descriptor) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "unexpected result type of a histogram function");
-		descriptor = BlessTupleDesc(descriptor);
-		fcinfo->flinfo->fn_extra = descriptor;
-		MemoryContextSwitchTo(old);
-	}
-	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
-}
-
 /* (h, value): how many are strictly above, at least and at most. */
 Datum
 lb_histogram_above(PG_FUNCTION_ARGS)
@@ -101,7 +81,7 @@ lb_histogram_above(PG_FUNCTION_ARGS)
 	lb_hist_above(h, PG_GETARG_INT64(1), &low, &high);
 	values[0] = Int64GetDatum(low);
 	values[1] = Int64GetDatum(high);
-	return row(fcinfo, values, nulls);
+	return lb_value_row(fcinfo, values, nulls);
 }
 
 /*
@@ -133,7 +113,7 @@ lb_histogram_rank(PG_FUNCTION_ARGS)
 	values[1] = Int64GetDatum(high + 1);
 	values[2] = Float8GetDatum(100 * (population - (double) high) / population);
 	values[3] = Float8GetDatum(100 * (population - (double) low) / population);
-	return row(fcinfo, values, nulls);
+	return lb_value_row(fcinfo, values, nulls);
 }
 
 /*
@@ -167,7 +147,7 @@ lb_histogram_quantile(PG_FUNCTION_ARGS)
 	}
 	values[0] = Int64GetDatum(low);
 	values[1] = Int64GetDatum(high);
-	return row(fcinfo, values, nulls);
+	return lb_value_row(fcinfo, values, nulls);
 }
 
 /* One row for each bucket with members, in ascending order. */

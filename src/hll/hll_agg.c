@@ -15,50 +15,20 @@
 #include "leaderboard.h"
 
 #include "fmgr.h"
-#include "nodes/memnodes.h"
-#include "utils/memutils.h"
 
 #include "hll/hll.h"
 #include "hll/hll_hash.h"
+#include "value.h"
 
 PG_FUNCTION_INFO_V1(lb_hll_agg_add);
 PG_FUNCTION_INFO_V1(lb_hll_agg_union);
 PG_FUNCTION_INFO_V1(lb_hll_agg_final);
 
-/* What the context of a hash aggregate's states is found by. */
-#define GROUP_STATES	"lb_hll groups"
-
-/*
- * The one context below the aggregate's for the states of all its groups;
- * histogram_agg.c says why one each would not do, and why sharing is safe.
- */
-static MemoryContext
-shared_context(MemoryContext parent)
-{
-	MemoryContext child = parent->firstchild;
-
-	while (child != NULL && strcmp(child->name, GROUP_STATES) != 0)
-		child = child->nextchild;
-	if (child == NULL)
-		child = AllocSetContextCreate(parent, GROUP_STATES,
-									  ALLOCSET_DEFAULT_SIZES);
-	return child;
-}
-
-/* An empty state where the executor expects it: right below its context. */
 static LbExpandedHll *
 new_state(FunctionCallInfo fcinfo, int32 bits)
 {
-	MemoryContext parent;
-	MemoryContext context;
-
 	lb_hll_check_bits(bits);
-	if (AggCheckCallContext(fcinfo, &parent) == AGG_CONTEXT_AGGREGATE)
-		context = shared_context(parent);
-	else
-		context = AllocSetContextCreate(parent ? parent : CurrentMemoryContext,
-										"lb_hll", ALLOCSET_SMALL_SIZES);
-	return lb_hll_expand(bits, context);
+	return lb_hll_expand(bits, lb_state_context(fcinfo, true));
 }
 
 /* A state that came as a plain value: somebody else than a node called. */

@@ -12,13 +12,11 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "common/hashfn.h"
 #include "fmgr.h"
-#include "funcapi.h"
 
 #include "hll/hll.h"
 #include "hll/hll_hash.h"
+#include "value.h"
 
 PG_FUNCTION_INFO_V1(lb_hll_union);
 PG_FUNCTION_INFO_V1(lb_hll_add);
@@ -27,10 +25,6 @@ PG_FUNCTION_INFO_V1(lb_hll_bounds);
 PG_FUNCTION_INFO_V1(lb_hll_bits);
 PG_FUNCTION_INFO_V1(lb_hll_empty);
 PG_FUNCTION_INFO_V1(lb_hll_hash_value);
-PG_FUNCTION_INFO_V1(lb_hll_eq);
-PG_FUNCTION_INFO_V1(lb_hll_ne);
-PG_FUNCTION_INFO_V1(lb_hll_hash);
-PG_FUNCTION_INFO_V1(lb_hll_hash_extended);
 
 /* h || h: the values of both. */
 Datum
@@ -63,26 +57,6 @@ lb_hll_count(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(lb_hll_estimate(lb_hll_read(PG_GETARG_DATUM(0), &own)));
 }
 
-/* One row of the function's result type, whose descriptor it keeps. */
-static Datum
-row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	descriptor = fcinfo->flinfo->fn_extra;
-
-	if (descriptor == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-
-		if (get_call_result_type(fcinfo, NULL,
-								 &descriptor) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "unexpected result type of a sketch function");
-		descriptor = BlessTupleDesc(descriptor);
-		fcinfo->flinfo->fn_extra = descriptor;
-		MemoryContextSwitchTo(old);
-	}
-	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
-}
-
 /* (h, confidence): between what the number of values is, so often. */
 Datum
 lb_hll_bounds(PG_FUNCTION_ARGS)
@@ -105,7 +79,7 @@ lb_hll_bounds(PG_FUNCTION_ARGS)
 					&low, &high);
 	values[0] = Float8GetDatum(low);
 	values[1] = Float8GetDatum(high);
-	return row(fcinfo, values, nulls);
+	return lb_value_row(fcinfo, values, nulls);
 }
 
 Datum
@@ -133,46 +107,4 @@ lb_hll_hash_value(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64((int64) lb_hll_hash_datum(lb_hll_hasher(fcinfo, 0),
 											  PG_GETARG_DATUM(0)));
-}
-
-/* Equal sketches are equal bytes. */
-static bool
-same_bytes(FunctionCallInfo fcinfo)
-{
-	struct varlena *a = PG_GETARG_VARLENA_PP(0);
-	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
-}
-
-Datum
-lb_hll_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(same_bytes(fcinfo));
-}
-
-Datum
-lb_hll_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!same_bytes(fcinfo));
-}
-
-Datum
-lb_hll_hash(PG_FUNCTION_ARGS)
-{
-	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
-
-	return hash_any((unsigned char *) VARDATA_ANY(flat),
-					(int) VARSIZE_ANY_EXHDR(flat));
-}
-
-Datum
-lb_hll_hash_extended(PG_FUNCTION_ARGS)
-{
-	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
-
-	return hash_any_extended((unsigned char *) VARDATA_ANY(flat),
-							 (int) VARSIZE_ANY_EXHDR(flat),
-							 (uint64) PG_GETARG_INT64(1));
 }

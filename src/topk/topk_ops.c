@@ -10,12 +10,12 @@
  */
 #include "leaderboard.h"
 
-#include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "topk/topk.h"
+#include "value.h"
 
 PG_FUNCTION_INFO_V1(lb_topk_union);
 PG_FUNCTION_INFO_V1(lb_topk_with);
@@ -91,21 +91,17 @@ Datum
 lb_topk_item(PG_FUNCTION_ARGS)
 {
 	text	   *item = PG_GETARG_TEXT_PP(1);
-	TupleDesc	descriptor;
 	LbTopkReader r;
 	int64_t		low;
 	int64_t		high;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "unexpected result type of lb_topk_item");
 	lb_topk_read(PG_GETARG_DATUM(0), &r);
 	lb_topk_find(&r, VARDATA_ANY(item), VARSIZE_ANY_EXHDR(item), &low, &high);
 	values[0] = Int64GetDatum(low);
 	values[1] = Int64GetDatum(high);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor),
-											 values, nulls));
+	return lb_value_row(fcinfo, values, nulls);
 }
 
 /* Best first: the heaviest that is certain. */
