@@ -63,6 +63,7 @@ OBJS = \
 	src/scope/membership.o \
 	src/scope/scope.o \
 	src/log/leaf.o \
+	src/log/vacant.o \
 	src/log/claim.o \
 	src/log/append.o \
 	src/log/admit.o \

@@ -24,6 +24,15 @@
 	SetSingleFuncCall((fcinfo), SRF_SINGLE_USE_EXPECTED)
 #endif
 
+/* Where a relation's file is; renamed in 16. */
+#if PG_VERSION_NUM >= 160000
+#define LbFile					RelFileLocator
+#define lb_file_of(rel)			((rel)->rd_locator)
+#else
+#define LbFile					RelFileNode
+#define lb_file_of(rel)			((rel)->rd_node)
+#endif
+
 /* 18 added instrumentation to index scans. */
 #if PG_VERSION_NUM >= 180000
 #define lb_index_beginscan(heap, index, snapshot, nkeys) \

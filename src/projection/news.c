@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "log/leaf.h"
+#include "log/vacant.h"
 #include "projection/news.h"
 
 /* Rows fetched from the log at a time. */
@@ -39,12 +40,28 @@
 #define CLOCK_SLACK		USECS_PER_DAY
 
 /* From which ingest_time on the log can hold what that watermark has not. */
-TimestampTz
-lb_news_from(const LbWatermark *before)
+static TimestampTz
+news_from(const LbWatermark *before)
 {
 	if (TIMESTAMP_NOT_FINITE(before->floor))
 		return DT_NOBEGIN;
 	return before->floor - CLOCK_SLACK;
+}
+
+/* A walk over the partitions that can hold it. */
+void
+lb_news_scan_begin(LbLeafScan *scan, const LbWatermark *before)
+{
+	lb_leaf_scan_begin(scan, news_from(before), DT_NOEND, false);
+}
+
+bool
+lb_news_scan_next(LbLeafScan *scan, LbLeaf *leaf)
+{
+	while (lb_leaf_scan_next(scan, leaf))
+		if (!lb_leaf_is_vacant(leaf))
+			return true;
+	return false;
 }
 
 /* Transactions that the last round saw under way and this one sees committed. */
@@ -129,8 +146,8 @@ lb_news_exist(const LbWatermark *before, const LbWatermark *now)
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&scan, lb_news_from(before), DT_NOEND, false);
-	while (lb_leaf_scan_next(&scan, &leaf))
+	lb_news_scan_begin(&scan, before);
+	while (lb_news_scan_next(&scan, &leaf))
 	{
 		LbNews		news = leaf_news(&leaf, before->xmax, settled, nsettled);
 
@@ -180,8 +197,8 @@ fewer_than(const LbWatermark *before, int64 limit)
 	LbLeafScan	scan;
 	LbLeaf		leaf;
 
-	lb_leaf_scan_begin(&scan, lb_news_from(before), DT_NOEND, false);
-	while (limit > 0 && lb_leaf_scan_next(&scan, &leaf))
+	lb_news_scan_begin(&scan, before);
+	while (limit > 0 && lb_news_scan_next(&scan, &leaf))
 		limit -= count_entries(&leaf, before->xmax, limit);
 	return limit > 0;
 }
@@ -196,7 +213,7 @@ lb_news_cut(const LbWatermark *before, int64 limit)
 	Oid			types[3] = {XID8OID, TIMESTAMPTZOID, INT8OID};
 	Datum		values[3] = {
 		FullTransactionIdGetDatum(FullTransactionIdFromU64(before->xmax)),
-		TimestampTzGetDatum(lb_news_from(before)), Int64GetDatum(limit)
+		TimestampTzGetDatum(news_from(before)), Int64GetDatum(limit)
 	};
 	uint64		xid = 0;
 	bool		isnull;
@@ -348,8 +365,8 @@ count_news(LbRound *round, const LbWatermark *before, const LbWatermark *now)
 	int			nsettled;
 	Datum	   *settled = settled_since(before, now, &nsettled);
 
-	lb_leaf_scan_begin(&leaves, lb_news_from(before), DT_NOEND, false);
-	while (lb_leaf_scan_next(&leaves, &leaf))
+	lb_news_scan_begin(&leaves, before);
+	while (lb_news_scan_next(&leaves, &leaf))
 		count_leaf(&news, &leaf, before, now, settled, nsettled);
 }
 

@@ -10,6 +10,7 @@
 
 #include "leaderboard.h"
 
+#include "log/leaf.h"
 #include "projection/round.h"
 #include "projection/watermark.h"
 
@@ -20,7 +21,8 @@ typedef enum LbNews
 	LB_NEWS_UNKNOWN				/* the log is being restored */
 } LbNews;
 
-extern TimestampTz lb_news_from(const LbWatermark *before);
+extern void lb_news_scan_begin(LbLeafScan *scan, const LbWatermark *before);
+extern bool lb_news_scan_next(LbLeafScan *scan, LbLeaf *leaf);
 extern LbLogged lb_logged_event(TupleTableSlot *slot);
 extern LbNews lb_news_exist(const LbWatermark *before, const LbWatermark *now);
 extern uint64 lb_news_cut(const LbWatermark *before, int64 limit);

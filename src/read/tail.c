@@ -20,7 +20,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
@@ -102,10 +101,7 @@ read_index(TailScan *tail, Relation heap, Relation index)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/*
- * Most partitions are of days to come and have no page.  One without the
- * index is being restored: until that is over nothing of it counts.
- */
+/* One without the index is being restored: until that is over nothing of it counts. */
 static void
 read_leaf(TailScan *tail, const LbLeaf *leaf)
 {
@@ -114,8 +110,8 @@ read_leaf(TailScan *tail, const LbLeaf *leaf)
 
 	if (heap == NULL)
 		return;					/* dropped, so it was counted */
-	if (RelationGetNumberOfBlocks(heap) > 0 &&
-		OidIsValid(indexid = lb_leaf_find_member_index(heap)))
+	indexid = lb_leaf_find_member_index(heap);
+	if (OidIsValid(indexid))
 	{
 		Relation	index = index_open(indexid, AccessShareLock);
 
@@ -154,7 +150,7 @@ lb_tail_read(const LbTailOf *of, LbText member, LbTail *result)
 		return;
 	tail.counted = lb_watermark_of(of->newest);
 	set_keys(&tail, member);
-	lb_leaf_scan_begin(&leaves, lb_news_from(tail.counted), DT_NOEND, false);
-	while (lb_leaf_scan_next(&leaves, &leaf))
+	lb_news_scan_begin(&leaves, tail.counted);
+	while (lb_news_scan_next(&leaves, &leaf))
 		read_leaf(&tail, &leaf);
 }
