@@ -17,11 +17,13 @@ my $seed = $ENV{LB_SEED} ? int($ENV{LB_SEED} * 1e9) : int(rand(1e9));
 srand($seed);
 note('LB_SEED=' . $seed / 1e9);
 
-# So few buffers that the pages looked at are often gone.
+# Few buffers, so that the pages looked at can be driven out: by tables that
+# are each small enough not to be read in a ring of their own.
+my $driving_out = 8;
 my $primary = PostgreSQL::Test::Cluster->new('written');
 delete $ENV{INITDB_TEMPLATE};
 $primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off\nshared_buffers = 1MB\n");
+$primary->append_conf('postgresql.conf', "timezone = 'UTC'\nautovacuum = off\nshared_buffers = 4MB\n");
 $primary->start;
 install($primary, 'postgres');
 my @days = map { sprintf('2031-08-%02d', $_) } 1 .. 14;
@@ -29,7 +31,7 @@ my $members = 5;
 $primary->safe_psql('postgres', qq{
 	SET client_min_messages = warning;
 	SELECT oracle.make('points');
-	CREATE TABLE large AS SELECT repeat('x', 1000) AS t FROM generate_series(1, 3000);
+	SELECT format('CREATE TABLE other%s AS SELECT repeat(''x'', 1000) AS t FROM generate_series(1, 700)', i) FROM generate_series(1, $driving_out) i \\gexec
 	SELECT lb_submit('points', 'm' || i, 100 * i, 'first ' || i) FROM generate_series(1, $members) i;
 	SELECT lb_refresh();
 	SELECT lb._make_partitions('$days[0]', '$days[-1]');
@@ -81,7 +83,10 @@ my %does = (
 	reindex => sub { my ($table) = table(); $primary->safe_psql('postgres', "REINDEX TABLE $table"); },
 	beside => sub { my ($table) = table(); $primary->safe_psql('postgres', "REINDEX TABLE CONCURRENTLY $table"); },
 	rewrite => sub { my ($table) = table(); $primary->safe_psql('postgres', "VACUUM FULL $table"); },
-	evict => sub { $_->safe_psql('postgres', 'SELECT count(*) FROM large, lb.event') for $primary, $standby; },
+	evict => sub {
+		my $read = join(';', map { "SELECT count(*) FROM other$_" } (1 .. $driving_out) x 5);
+		$_->safe_psql('postgres', $read) for $primary, $standby;
+	},
 	count => sub { $counted += $counts->query_safe('SELECT events FROM lb_refresh()'); });
 sub table { return 'lb.event_' . ($days[ rand @days ] =~ tr/-//dr); }
 
@@ -99,6 +104,18 @@ cmp_ok($asked, '>=', 2 * @days, "asked $asked times");
 is($missed, 0, 'no viewer missed an event');
 $does{count}->();
 is($counted, $sent, 'and every event was counted');
+
+# Nothing but a submission between the look that remembers and the one that must see.
+$primary->safe_psql('postgres', "SELECT lb._make_partitions('2031-08-20', '2031-08-22')");
+for my $day ('2031-08-22', '2031-08-20')
+{
+	$counts->query_safe('SELECT lb_refresh()');
+	look();
+	$writes->query_safe(submission($day));
+	look();
+	is($counts->query_safe('SELECT events FROM lb_refresh()'), 1, "a round counts what came in on $day");
+}
+is($missed, 0, 'and viewers see it');
 no_violations($primary, 'postgres', 'once');
 
 # The standby's sessions go on when it is promoted, and so do those days.
