@@ -58,6 +58,13 @@
 	ExecInsertIndexTuples((result), (slot), (estate), false, false, NULL, NIL)
 #endif
 
+/* Stands first in a declaration: 18 has only the word that C11 brought. */
+#if PG_VERSION_NUM >= 180000
+#define lb_noreturn				pg_noreturn
+#else
+#define lb_noreturn				pg_attribute_noreturn()
+#endif
+
 /* 18 asks whether a deferrable key will do. */
 #if PG_VERSION_NUM >= 180000
 #define lb_primary_key(rel)		RelationGetPrimaryKeyIndex((rel), false)

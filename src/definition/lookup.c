@@ -15,6 +15,7 @@
 #include "common/int.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "definition/gate.h"
@@ -309,7 +310,7 @@ what_exists(const LbName *parsed)
 	return psprintf("%s.", text_column(0, 1));
 }
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 unknown_name(const char *name, const char *what, const char *hint)
 {
 	LbName		parsed = lb_parse_name(name, what);

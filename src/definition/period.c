@@ -25,7 +25,7 @@ static const struct
 	int			most;
 }			rolling[] = {{"minute", 1440}, {"hour", 168}, {"day", 400}};
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 invalid_period(const char *period)
 {
 	ereport(ERROR,

@@ -67,7 +67,7 @@ changes_place(const LbMove *move)
 	return !lb_accum_same(&move->accum, &move->old);
 }
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 no_sketch(const LbMove *move)
 {
 	ereport(ERROR,

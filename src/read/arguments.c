@@ -13,7 +13,7 @@
 
 #include "read/answer.h"
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 out_of_range(const char *name)
 {
 	ereport(ERROR,

@@ -23,7 +23,7 @@ enum
 	KEY_COUNTER_ID = 1, KEY_RANKING_ID, KEY_VERSION
 };
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 not_published(const LbReading *reading)
 {
 	ereport(ERROR,
@@ -34,7 +34,7 @@ not_published(const LbReading *reading)
 			 errhint("Give the version of an earlier answer; a standby may not have replayed it yet.")));
 }
 
-static void pg_attribute_noreturn()
+lb_noreturn static void
 not_kept(const LbReading *reading, int64 oldest)
 {
 	ereport(ERROR,
