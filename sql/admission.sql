@@ -318,5 +318,5 @@ SELECT shape, count(*) FROM (SELECT array_agg(regexp_replace(pg_get_indexdef(ind
 	FROM pg_inherits JOIN pg_index ON indrelid = inhrelid WHERE inhparent = 'lb.event'::regclass GROUP BY inhrelid) AS s
 GROUP BY shape HAVING count(*) <> (SELECT count(*) FROM pg_inherits WHERE inhparent = 'lb.event'::regclass);
 -- The parent has none, or a restore would meet them.
-SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = 'lb.event'::regclass UNION ALL SELECT conname FROM pg_constraint WHERE conrelid = 'lb.event'::regclass;
+SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = 'lb.event'::regclass UNION ALL SELECT conname FROM pg_constraint WHERE conrelid = 'lb.event'::regclass AND contype <> 'n';
 DROP EXTENSION leaderboard;

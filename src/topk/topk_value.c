@@ -228,12 +228,17 @@ lb_topk_flat(Datum datum)
 	return datum;
 }
 
-/* Packs twice, here and below: whoever ships a state ships few. */
+/*
+ * Packs twice, here and below: whoever ships a state ships few.  Works in the
+ * object's own context, for the current one may be a sort's, from which
+ * PostgreSQL 17 and later can free nothing.
+ */
 static Size
 flat_size(ExpandedObjectHeader *eohptr)
 {
 	LbTopk	   *t = &((LbExpandedTopk *) eohptr)->t;
-	uint8_t    *bytes = palloc(lb_topk_pack_room(t));
+	uint8_t    *bytes = MemoryContextAlloc(eohptr->eoh_context,
+										   lb_topk_pack_room(t));
 	Size		size = VARHDRSZ + lb_topk_pack(t, bytes);
 
 	pfree(bytes);
