@@ -172,18 +172,23 @@ lb_hll_apply_entry(uint8_t *registers, int bits, uint64_t entry)
 		*at = rank;
 }
 
-/* Count in one hash.  Cheap: a dense sketch costs a load and a compare. */
+/* Count one hash into a sketch that is dense: a load and a compare. */
+static inline void
+lb_hll_add_dense(LbHll *h, uint64_t hash)
+{
+	uint8_t    *at = h->registers + lb_hll_index(hash, h->bits);
+	uint8_t		rank = lb_hll_rank(hash, h->bits);
+
+	if (rank > *at)
+		*at = rank;
+}
+
+/* Count in one hash. */
 static inline void
 lb_hll_add_hash(LbHll *h, uint64_t hash)
 {
 	if (h->registers != NULL)
-	{
-		uint8_t    *at = h->registers + lb_hll_index(hash, h->bits);
-		uint8_t		rank = lb_hll_rank(hash, h->bits);
-
-		if (rank > *at)
-			*at = rank;
-	}
+		lb_hll_add_dense(h, hash);
 	else
 		lb_hll_add_sparse(h, hash);
 }
