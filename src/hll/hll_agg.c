@@ -93,8 +93,9 @@ add_carefully(FunctionCallInfo fcinfo)
 /*
  * (state, value [, bits]): NULL values are not counted.
  *
- * What nearly every row is, an integer for a dense state, is done here without
- * a call, so that no register of the processor is saved and restored for it.
+ * A bigint, or a time, for a dense state is counted here without a call, so
+ * that no register of the processor is saved and restored for one.  All else
+ * is add_carefully's, which could do this as well.
  */
 Datum
 lb_hll_agg_add(PG_FUNCTION_ARGS)
